@@ -1,0 +1,103 @@
+"""The record of an episode: enough to read it, to score it again, and to re-run it exactly.
+
+A record holds no wall-clock times: the same id, seed, task and actions give the same bytes on any
+machine. Runners report times in their summary.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from callgym.call import ToolCall, ToolResult
+from callgym.noun import JsonObject, Noun
+
+__all__ = ["Ending", "Episode", "ParseError", "ParseErrorKind", "Score", "Step"]
+
+ParseErrorKind = Literal["malformed", "truncated", "arguments", "too_long"]
+Ending = Literal["running", "terminated", "truncated"]
+
+
+class ParseError(Noun):
+    """A call that the policy tried to write and that cannot be read."""
+
+    kind: ParseErrorKind
+    """``malformed`` text, a call that breaks off (``truncated``), ``arguments`` that are not a JSON
+    object, or an action over the length limit (``too_long``)."""
+    position: int = Field(ge=0)
+    """Where, in characters from the start of the action."""
+    message: str
+    """A sentence the policy can act on."""
+
+
+class Score(Noun):
+    """What one reward says of an episode."""
+
+    value: float | None = Field(default=None, ge=0.0, le=1.0)
+    """In [0, 1]; None where it does not apply or could not be computed. None is never 0."""
+    applies: bool = True
+    """False where the task does not ask for what this reward measures."""
+    explanation: JsonObject = {}
+    """Why: for calls, which gold call was matched and each argument's verdict."""
+
+
+class Step(Noun):
+    """One action and what came of it."""
+
+    action: str
+    """The text the policy wrote."""
+    turn: int = Field(default=0, ge=0)
+    """The user turn that the action belongs to."""
+    content: str = ""
+    """The action's words beside its calls and reasoning: what the user would read."""
+    reasoning: str = ""
+    """What was set aside as reasoning; never executed, never scored."""
+    calls: tuple[ToolCall, ...] = ()
+    """The calls read from the action, arguments typed by their schemas."""
+    errors: tuple[ParseError, ...] = ()
+    """Attempted calls that could not be read."""
+    results: tuple[ToolResult, ...] = ()
+    """One result a call, in order."""
+    observation: str = ""
+    """The text that came back, without what was shown before."""
+    reward: float | None = 0.0
+    """This step's share of the return; None where the return could not be computed."""
+
+
+class Episode(Noun):
+    """One episode from reset to end."""
+
+    env_id: str
+    """The registered id it was played in."""
+    task_id: str
+    """The task that was played."""
+    seed: int
+    """``reset(seed=seed, options={"task": task_id})`` starts this very episode again."""
+    config: JsonObject = {}
+    """The other arguments of ``gym.make`` that shape the episode."""
+    data: str = ""
+    """Where the task came from: ``starter``, ``official``, ``folder`` or ``given``."""
+    prompt: str = ""
+    """The first observation."""
+    steps: tuple[Step, ...] = ()
+    """What happened."""
+    ended: Ending = "running"
+    """How it ended."""
+    rewards: dict[str, Score] = {}
+    """Reward name to score, with its explanation."""
+    rubric: str = ""
+    """Name of the rubric that weighed them."""
+    episode_return: float | None = None
+    """Sum of the step rewards; None where it could not be computed."""
+
+    def calls(self, turn: int | None = None) -> list[ToolCall]:
+        """All calls of the episode, or those of one user turn."""
+        return [call for step in self.steps if turn in (None, step.turn) for call in step.calls]
+
+    @property
+    def final_answer(self) -> str:
+        """The words of the last action, if it made no call; else the empty string."""
+        if not self.steps or self.steps[-1].calls or self.steps[-1].errors:
+            return ""
+        return self.steps[-1].content

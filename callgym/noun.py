@@ -1,0 +1,95 @@
+"""The base of CallGym's nouns: frozen pydantic models that go to JSON and back without loss."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, ValidationError
+
+from callgym.errors import DataError
+
+__all__ = ["JsonObject", "JsonScalar", "Noun", "require_finite"]
+
+JsonScalar = str | int | float | bool | None
+
+
+def require_finite(value: Any) -> Any:
+    """Return ``value`` unless a number in it is NaN or infinite, which JSON cannot carry.
+
+    Raises:
+        ValueError: A NaN or an infinity was found at any depth.
+    """
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if type(item) is float:
+            if not math.isfinite(item):
+                raise ValueError(f"{item} is not a JSON number; use null or a finite number")
+        elif type(item) is dict:
+            pending.extend(item.values())
+        elif type(item) is list:
+            pending.extend(item)
+    return value
+
+
+JsonObject = Annotated[dict[str, JsonValue], AfterValidator(require_finite)]
+"""A JSON object: string keys, JSON values, finite numbers."""
+
+
+class Noun(BaseModel):
+    """A frozen record. ``to_json`` and ``from_json`` are inverses; unknown fields are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as plain JSON values."""
+        return self.model_dump(mode="json")
+
+    def to_json(self) -> str:
+        """The record as one line of JSON; key order is the order of the fields, always the same."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+    @classmethod
+    def from_dict(cls, data: Any, where: str | None = None) -> Self:
+        """Validate plain JSON values.
+
+        Args:
+            data: What ``json.loads`` gives for one record.
+            where: File and row the record came from; it opens the error message.
+
+        Raises:
+            DataError: Naming the first wrong field, the value found there and what was expected.
+        """
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            raise DataError(_describe(cls.__name__, error, where)) from error
+
+    @classmethod
+    def from_json(cls, text: str, where: str | None = None) -> Self:
+        """Read one record from JSON text.
+
+        Raises:
+            DataError: The text is not JSON, or a field is wrong; the message names the place.
+        """
+        try:
+            data = json.loads(text)
+        except (json.JSONDecodeError, RecursionError) as error:
+            place = f"{where}: " if where else ""
+            raise DataError(
+                f"{place}not valid JSON for a {cls.__name__} ({error}); the text begins {text[:60]!r}. "
+                "If the file was cut short, fetch or write it again."
+            ) from error
+        return cls.from_dict(data, where)
+
+
+def _describe(noun: str, error: ValidationError, where: str | None) -> str:
+    first = error.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in first["loc"]) or "(the record itself)"
+    found = repr(first.get("input"))
+    if len(found) > 120:
+        found = found[:117] + "..."
+    more = f" ({error.error_count() - 1} more errors)" if error.error_count() > 1 else ""
+    return f"{where + ': ' if where else ''}{noun}.{field}: {first['msg']}; found {found}{more}"

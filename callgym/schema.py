@@ -1,0 +1,106 @@
+"""Arguments against a tool's schema: compiled once a tool, checked on every call.
+
+Two modes. ``check`` asks whether arguments are valid as they are. ``coerce`` first reads text as
+the type that the schema asks for, which dialects without types need: API-Bank writes every value
+in quotes. Backend and reward see the same coerced arguments, so they can never disagree.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema_rs
+
+from callgym.dialects.literal import LiteralError, read_literal
+from callgym.errors import DataError
+from callgym.tool import Tool
+
+__all__ = ["ToolSchema"]
+
+_MAX_LISTED = 3
+_MAX_SHOWN = 200
+
+
+class ToolSchema:
+    """The compiled schema of one tool."""
+
+    def __init__(self, tool: Tool) -> None:
+        """Compile ``tool.parameters``.
+
+        Raises:
+            DataError: The parameters are not a valid JSON Schema (draft 2020-12).
+        """
+        self.tool = tool
+        self._types = {name: _types_of(schema) for name, schema in tool.properties.items()}
+        try:
+            self._validator = jsonschema_rs.Draft202012Validator(tool.parameters)
+        except ValueError as error:
+            raise DataError(
+                f"the parameters of tool {tool.name!r} are not a JSON Schema: {str(error).splitlines()[0]}"
+            ) from error
+
+    def check(self, arguments: dict[str, Any]) -> str | None:
+        """None for valid arguments, else a sentence that names up to three faults."""
+        if self._validator.is_valid(arguments):
+            return None
+        faults = []
+        for error in self._validator.iter_errors(arguments):
+            if len(faults) == _MAX_LISTED:
+                faults.append("and more")
+                break
+            path = ".".join(str(part) for part in error.instance_path)
+            message = error.message
+            if len(message) > _MAX_SHOWN:
+                message = message[:_MAX_SHOWN] + "..."
+            faults.append(f"{path}: {message}" if path else message)
+        return f"arguments of {self.tool.name} are invalid: " + "; ".join(faults)
+
+    def coerce(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Read text values as the type the schema asks for; what cannot be read stays as it is.
+
+        ``"3"`` becomes 3 where an integer is asked, ``"True"`` or ``"true"`` becomes true for a
+        boolean, a literal list or object (JSON's or Python's notation) becomes one. Numbers and
+        booleans become text where text is asked.
+        """
+        coerced = {}
+        for name, value in arguments.items():
+            types = self._types.get(name)
+            coerced[name] = value if types is None else _coerce(value, types)
+        return coerced
+
+
+def _types_of(schema: dict[str, Any]) -> frozenset[str] | None:
+    declared = schema.get("type")
+    if isinstance(declared, str):
+        return frozenset((declared,))
+    if isinstance(declared, list):
+        return frozenset(str(name) for name in declared)
+    return None
+
+
+def _coerce(value: Any, types: frozenset[str]) -> Any:
+    if isinstance(value, str):
+        return value if "string" in types else _read_text(value, types)
+    if "string" in types and isinstance(value, (bool, int, float)):
+        return str(value)
+    return value
+
+
+def _read_text(text: str, types: frozenset[str]) -> Any:
+    stripped = text.strip()
+    if "boolean" in types and stripped in ("True", "true", "False", "false"):
+        return stripped in ("True", "true")
+    try:
+        value = read_literal(stripped)
+    except LiteralError:
+        return text
+    fits = (
+        ("integer" in types and type(value) is int)
+        or ("number" in types and type(value) in (int, float))
+        or ("array" in types and type(value) is list)
+        or ("object" in types and type(value) is dict)
+        or ("null" in types and value is None)
+    )
+    return value if fits else text
+
+
