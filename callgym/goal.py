@@ -113,9 +113,7 @@ class AllGoal(Noun):
     """Several goals at once: calls and a final answer, say."""
 
     kind: Literal["all"] = "all"
-    goals: tuple[
-        CallsGoal | DecisionGoal | AnswerGoal | StateGoal | RankingGoal | TextGoal, ...
-    ] = Field(min_length=1)
+    goals: tuple[CallsGoal | DecisionGoal | AnswerGoal | StateGoal | RankingGoal | TextGoal, ...] = Field(min_length=1)
 
 
 Goal = Annotated[

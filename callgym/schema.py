@@ -102,5 +102,3 @@ def _read_text(text: str, types: frozenset[str]) -> Any:
         or ("null" in types and value is None)
     )
     return value if fits else text
-
-

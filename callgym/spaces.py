@@ -105,9 +105,7 @@ class TextSpace(Space[str]):
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, TextSpace)
-            and self.min_length == other.min_length
-            and self.max_length == other.max_length
+            isinstance(other, TextSpace) and self.min_length == other.min_length and self.max_length == other.max_length
         )
 
     def __hash__(self) -> int:
@@ -176,9 +174,7 @@ def _read_shared_text(space: TextSpace, shared_memory: SynchronizedArray[Any], n
 
 
 @write_to_shared_memory.register(TextSpace)
-def _write_shared_text(
-    space: TextSpace, index: int, value: str, shared_memory: SynchronizedArray[Any]
-) -> None:
+def _write_shared_text(space: TextSpace, index: int, value: str, shared_memory: SynchronizedArray[Any]) -> None:
     data = value.encode("utf-8", "surrogatepass")
     slot = _slot_bytes(space)
     if len(data) > slot - _HEADER_BYTES:

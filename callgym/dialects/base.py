@@ -1,0 +1,146 @@
+"""What a dialect is: one way to write tool calls as text, and to show a conversation as text.
+
+``parse`` and ``render_action`` are inverses on well-formed text. ``parse`` never raises: what cannot
+be read becomes a ParseError, and a good call survives a bad neighbour. The prompt of an episode is
+``render_prompt``; every later observation is appended to it, so that a conversation as text is always
+the first prompt, then action, observation, action, observation, ... with nothing rewritten.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pydantic import ValidationError
+
+from callgym.call import ToolCall, ToolResult
+from callgym.episode import ParseError
+from callgym.message import Message
+from callgym.tool import Tool
+
+__all__ = ["Dialect", "ParsedAction", "call_or_error", "result_as_json", "split_reasoning"]
+
+_THINK_OPEN, _THINK_CLOSE = "<think>", "</think>"
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedAction:
+    """What one action says."""
+
+    calls: tuple[ToolCall, ...] = ()
+    """The calls that could be read, in order."""
+    errors: tuple[ParseError, ...] = ()
+    """Attempted calls that could not be read."""
+    content: str = ""
+    """The words beside calls and reasoning."""
+    reasoning: str = ""
+    """What stood between ``<think>`` and ``</think>``; never executed."""
+
+
+class Dialect(ABC):
+    """One way of writing; see the module's docstring."""
+
+    name: ClassVar[str]
+    """The value of ``gym.make(..., dialect=...)``."""
+    typed: ClassVar[bool] = True
+    """False where values arrive as text and are read as the type that the tool's schema asks for."""
+
+    @abstractmethod
+    def parse(self, text: str) -> ParsedAction:
+        """Read an action; linear in its length, raises nothing."""
+
+    @abstractmethod
+    def render_action(self, calls: Sequence[ToolCall], content: str = "") -> str:
+        """The action that makes these calls and says these words."""
+
+    @abstractmethod
+    def render_prompt(self, messages: Sequence[Message], tools: Sequence[Tool], instruction: str | None = None) -> str:
+        """A conversation as text that ends where the policy is to write.
+
+        Args:
+            messages: What was said so far.
+            tools: The tools whose documentation opens the prompt.
+            instruction: The benchmark's own opening words. Only the dialect they were written for
+                uses them, in place of its own words and of system messages.
+        """
+
+    @abstractmethod
+    def render_results(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> str:
+        """What follows an action that made calls, up to where the policy writes again."""
+
+    @abstractmethod
+    def render_reply(self, content: str) -> str:
+        """What follows an action without calls when the user answers, or when it could not be read."""
+
+    def result_text(self, result: ToolResult) -> str:
+        """A result as the content of a tool message."""
+        return result_as_json(result)
+
+
+def result_as_json(result: ToolResult) -> str:
+    """The result's content as JSON; a failure as ``{"error": kind, "message": sentence}``."""
+    if result.error is None:
+        return json.dumps(result.content, ensure_ascii=False)
+    return json.dumps({"error": result.error, "message": result.message}, ensure_ascii=False)
+
+
+def split_reasoning(text: str) -> tuple[str, str, int]:
+    """Set leading reasoning aside.
+
+    Reasoning is a ``<think>`` block before anything but white space, or, where the template has
+    written the opening tag already, all text before a first ``</think>`` without one. A tag inside a
+    call's argument is data.
+
+    Returns:
+        The reasoning, the rest, and the rest's position in ``text``. An unclosed ``<think>`` makes
+        everything reasoning.
+    """
+    if "think>" not in text:
+        return "", text, 0
+    start = len(text) - len(text.lstrip())
+    if text.startswith(_THINK_OPEN, start):
+        begin = start + len(_THINK_OPEN)
+        end = text.find(_THINK_CLOSE, begin)
+        if end < 0:
+            return text[begin:].strip(), "", len(text)
+        rest = end + len(_THINK_CLOSE)
+        return text[begin:end].strip(), text[rest:], rest
+    end = text.find(_THINK_CLOSE)
+    if end >= 0 and _THINK_OPEN not in text[:end] and not _looks_like_call(text[:end]):
+        rest = end + len(_THINK_CLOSE)
+        return text[:end].strip(), text[rest:], rest
+    return "", text, 0
+
+
+def _looks_like_call(text: str) -> bool:
+    return "<tool_call>" in text or text.lstrip()[:1] in ("{", "[")
+
+
+def call_or_error(name: Any, arguments: Any, position: int, id: Any = None) -> ToolCall | ParseError:
+    """Build a call from parsed JSON, or say why it is none.
+
+    Arguments are an object; none, or an empty text, means no arguments. A text that holds an object
+    is unwrapped once. Anything else is an error.
+    """
+    from callgym.dialects.json_text import JsonTextError, read_json
+
+    if not isinstance(name, str) or not name:
+        return ParseError(kind="malformed", position=position, message="a call needs a 'name', the tool's name as text")
+    if isinstance(arguments, str):
+        try:
+            arguments = read_json(arguments) if arguments.strip() else {}
+        except JsonTextError as error:
+            message = f"the arguments of {name[:80]} are text that is not JSON: {error}"
+            return ParseError(kind="arguments", position=position, message=message)
+    if type(arguments) is not dict:
+        kind = "null" if arguments is None else type(arguments).__name__
+        message = f"the arguments of {name[:80]} are a JSON object like {{}}, not a {kind}"
+        return ParseError(kind="arguments", position=position, message=message)
+    try:
+        return ToolCall(name=name, arguments=arguments, id=id if isinstance(id, str) else None)
+    except ValidationError as error:
+        message = f"the arguments of {name[:80]!r} cannot be read: {error.errors()[0]['msg']}"
+        return ParseError(kind="arguments", position=position, message=message)

@@ -1,0 +1,114 @@
+"""OpenAI's JSON: an action is an assistant message, the conversation one message a line.
+
+An action that is a JSON object or array is read as calls; anything else is words. Understood::
+
+    {"content": null, "tool_calls": [{"function": {"name": "add", "arguments": "{\\"a\\": 1}"}}]}
+    {"name": "add", "arguments": {"a": 1}}
+    [{"name": "add", "arguments": {"a": 1}}, ...]
+
+One bad call does not spoil its neighbours. Text cannot forge a turn: every turn is JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from callgym.call import ToolCall, ToolResult
+from callgym.dialects.base import Dialect, ParsedAction, call_or_error, split_reasoning
+from callgym.dialects.json_text import JsonTextError, read_json
+from callgym.episode import ParseError
+from callgym.message import Message
+from callgym.tool import Tool
+
+__all__ = ["OpenAIDialect"]
+
+_INSTRUCTION = (
+    "Answer with one assistant message as JSON. To call tools: "
+    '{"role": "assistant", "content": null, "tool_calls": [{"type": "function", "function": '
+    '{"name": "tool", "arguments": "{\\"parameter\\": \\"value\\"}"}}]}. '
+    'If no tool fits: {"role": "assistant", "content": "words"}.'
+)
+
+
+class OpenAIDialect(Dialect):
+    """Chat completion messages as JSON lines."""
+
+    name: ClassVar[str] = "openai"
+
+    def parse(self, text: str) -> ParsedAction:
+        """Read an action; see the module's docstring for what is understood."""
+        reasoning, rest, offset = split_reasoning(text)
+        stripped = rest.strip()
+        if stripped[:1] not in ("{", "["):
+            return ParsedAction(content=stripped, reasoning=reasoning)
+        start = offset + len(rest) - len(rest.lstrip())
+        try:
+            value = read_json(stripped)
+        except JsonTextError as error:
+            fault = ParseError(
+                kind="truncated" if error.truncated else "malformed",
+                position=start + error.position,
+                message=f"the JSON of the message cannot be read: {error}",
+            )
+            return ParsedAction(errors=(fault,), reasoning=reasoning)
+        content, outcomes = _read_message(value, start)
+        calls = tuple(outcome for outcome in outcomes if isinstance(outcome, ToolCall))
+        errors = tuple(outcome for outcome in outcomes if isinstance(outcome, ParseError))
+        return ParsedAction(calls, errors, content, reasoning)
+
+    def render_action(self, calls: Sequence[ToolCall], content: str = "") -> str:
+        """An assistant message as JSON."""
+        message = Message(role="assistant", content=content or None, tool_calls=tuple(calls))
+        return json.dumps(message.as_chat("json"), ensure_ascii=False)
+
+    def render_prompt(self, messages: Sequence[Message], tools: Sequence[Tool], instruction: str | None = None) -> str:
+        """A line with the tools, a line with the format, then a line a message."""
+        lines: list[dict[str, Any]] = []
+        if tools:
+            lines.append({"tools": [tool.as_chat() for tool in tools]})
+            lines.append({"role": "system", "content": _INSTRUCTION})
+        lines += [message.as_chat("json") for message in messages]
+        return "".join(_line(line) for line in lines)
+
+    def render_results(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> str:
+        """A tool message a result."""
+        lines = []
+        for call, result in zip(calls, results, strict=True):
+            line = {"role": "tool", "name": call.name, "content": self.result_text(result)}
+            lines.append(_line(line if call.id is None else {**line, "tool_call_id": call.id}))
+        return "\n" + "".join(lines)
+
+    def render_reply(self, content: str) -> str:
+        """The user's next message."""
+        return "\n" + _line({"role": "user", "content": content})
+
+
+def _line(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+def _read_message(value: Any, position: int) -> tuple[str, list[ToolCall | ParseError]]:
+    if type(value) is list:
+        return "", [_read_call(item, position) for item in value]
+    calls = value.get("tool_calls")
+    if calls is not None and type(calls) is not list:
+        message = "'tool_calls' is a JSON array of calls"
+        return "", [ParseError(kind="malformed", position=position, message=message)]
+    content = value.get("content")
+    if calls is None and content is None:
+        return "", [_read_call(value, position)]
+    return content if isinstance(content, str) else "", [_read_call(item, position) for item in calls or ()]
+
+
+def _read_call(item: Any, position: int) -> ToolCall | ParseError:
+    if type(item) is not dict:
+        message = f"a call is a JSON object with 'name' and 'arguments', not a {type(item).__name__}"
+        return ParseError(kind="malformed", position=position, message=message)
+    function = item.get("function", item)
+    if type(function) is not dict:
+        message = "'function' is a JSON object with 'name' and 'arguments'"
+        return ParseError(kind="malformed", position=position, message=message)
+    arguments = function["arguments"] if "arguments" in function else function.get("parameters", {})
+    return call_or_error(function.get("name"), arguments, position, item.get("id"))

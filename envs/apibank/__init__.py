@@ -1,0 +1,1 @@
+"""API-Bank: levels 1 to 3."""

@@ -1,0 +1,504 @@
+"""ToolEnv: an episode of tool use as a Gymnasium environment of texts.
+
+A benchmark's environment is a subclass that says where its tasks come from and which backend answers
+its calls::
+
+    class MyEnv(ToolEnv):
+        family = "mine"
+        protocol = "dialogue"
+
+        def load_tasks(self, source, split):
+            return my_tasks
+
+        def make_backend(self, source):
+            return PythonBackend({"Add": add})
+
+Everything else (parsing, running, scoring, observing, recording) is here, once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import gymnasium as gym
+import numpy as np
+
+from callgym.call import ToolCall, ToolResult
+from callgym.data import DataSource, find_source
+from callgym.dialects import Dialect, ParsedAction, get_dialect
+from callgym.episode import Ending, Episode, ParseError, Step
+from callgym.errors import ConfigurationError, DataError
+from callgym.goal import CallsGoal, DecisionGoal
+from callgym.message import Message
+from callgym.rewards import Rubric, get_rubric
+from callgym.schema import ToolSchema
+from callgym.spaces import TextSpace
+from callgym.task import Task
+from callgym.tool import Tool
+from callgym.tool_backends import Session, ToolBackend, checked_call
+
+__all__ = ["MAX_ACTION_LENGTH", "MAX_OBSERVATION_LENGTH", "Perturbation", "Protocol", "ToolEnv"]
+
+MAX_ACTION_LENGTH = 32_768
+"""Longest action that is read, in characters; a longer one is answered with an error."""
+MAX_OBSERVATION_LENGTH = 1_048_576
+"""Longest observation, in characters; an episode that would exceed it is truncated."""
+_MAX_RESULT_LENGTH = 32_768
+_MAX_CALLS_PER_ACTION = 64
+_PREPARED_TASKS = 1024
+_MAX_SEED = 2**63
+
+Protocol = Literal["single", "step", "dialogue"]
+Perturbation = Callable[[Task, np.random.Generator], Task]
+"""Changes a task before it is played: the seam for renamed tools, distractors and the like."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What a task gives at every reset, worked out once."""
+
+    task: Task
+    prompt: str
+    info: bytes
+    schemas: dict[str, ToolSchema]
+
+
+class ToolEnv(gym.Env[str, str]):
+    """Base of all CallGym environments.
+
+    Actions and observations are text. ``info`` after ``reset``: ``task_id``, ``messages`` and ``tools``
+    (plain dicts in OpenAI's shape, fresh copies), ``turn``, ``data``. After ``step``: ``calls``,
+    ``results``, ``messages`` (the new ones), ``rewards`` (name to score), ``turn``, and at the end
+    ``episode``, the Episode record.
+
+    ``protocol`` says how an episode runs. ``single`` and ``step``: one action, then the end (``step``
+    is teacher-forced: the recorded history comes first). ``dialogue``: the policy acts until done;
+    calls run and their results come back, an action without calls hands over to the scripted user,
+    and the episode ends when the user has nothing more to say.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}  # type: ignore[misc]
+    family: ClassVar[str]
+    """Name of the benchmark; the first half of its ids."""
+    protocol: ClassVar[Protocol] = "single"
+    default_dialect: ClassVar[str] = "hermes"
+
+    def __init__(
+        self,
+        *,
+        split: str = "test",
+        data: str | os.PathLike[str] | Sequence[Task] = "auto",
+        dialect: str | Dialect | None = None,
+        rubric: str | Rubric = "default",
+        max_steps: int = 16,
+        backend: ToolBackend | None = None,
+        perturb: Sequence[Perturbation] = (),
+        observation: Literal["prompt", "delta"] = "prompt",
+        render_mode: str | None = None,
+    ) -> None:
+        """Create the environment; ``gym.make(id, ...)`` takes these arguments.
+
+        Args:
+            split: Part of the data: ``"train"``, ``"test"``, or what else the benchmark has.
+            data: ``"auto"``, ``"official"``, ``"starter"``, a folder, or tasks; see ``callgym.data``.
+            dialect: How calls are written; the environment's own dialect by default.
+            rubric: What is paid: a name in ``callgym.rewards.RUBRICS`` or a Rubric.
+            max_steps: Most actions in an episode; then it is truncated.
+            backend: What answers the calls; the environment's own by default.
+            perturb: Changes to each task before it is played, in order.
+            observation: ``"prompt"``: the whole conversation so far; ``"delta"``: only what is new.
+            render_mode: None or ``"ansi"``: ``render()`` returns the conversation as text.
+
+        Raises:
+            ConfigurationError: An argument has a value it cannot have.
+            DataError: Data is missing or damaged.
+        """
+        _check_options(max_steps, perturb, observation, render_mode, self.metadata["render_modes"])
+        self.dialect = get_dialect(dialect or self.default_dialect)
+        self.rubric = get_rubric(rubric)
+        self.max_steps = max_steps
+        self.split = split
+        self.observation_mode = observation
+        self.render_mode = render_mode
+        self.action_space = TextSpace(MAX_ACTION_LENGTH)
+        self.observation_space = TextSpace(MAX_OBSERVATION_LENGTH)
+        self._perturb = tuple(perturb)
+        if isinstance(data, (str, os.PathLike)):
+            self.source = find_source(self.family, data)
+            self.tasks: Sequence[Task] = self.load_tasks(self.source, split)
+        else:
+            self.source = DataSource("given")
+            self.tasks = tuple(data)
+        if not self.tasks:
+            raise DataError(f"{type(self).__name__} found no tasks for split={split!r} and data={data!r}")
+        self._backend = backend if backend is not None else self.make_backend(self.source)
+        self._prepared: OrderedDict[int, _Prepared] = OrderedDict()
+        self._schemas: dict[int, ToolSchema] = {}
+        self._index_of: dict[str, int] | None = None
+        self._sweep: list[int] = []
+        self._session: Session | None = None
+        self._now: _Prepared | None = None
+        self._done = True
+
+    # What a benchmark says of itself.
+
+    def load_tasks(self, source: DataSource, split: str) -> Sequence[Task]:
+        """The tasks of one split. Raises DataError or ConfigurationError where there are none."""
+        raise NotImplementedError
+
+    def make_backend(self, source: DataSource) -> ToolBackend:
+        """What answers the calls of these tasks."""
+        raise NotImplementedError
+
+    # Gymnasium's interface.
+
+    @property
+    def env_id(self) -> str:
+        """The registered id, or the class name for an environment made without one."""
+        return self.spec.id if self.spec is not None else type(self).__name__
+
+    @property
+    def task(self) -> Task:
+        """The task of the running episode. Raises ``gymnasium.error.ResetNeeded`` before ``reset``."""
+        return self._playing().task
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        """Start an episode.
+
+        Args:
+            seed: Seeds the choice of tasks, and everything random in this episode.
+            options: ``{"task": id or index}`` plays that task; ``{"sweep": True}`` draws without
+                replacement until every task was played once.
+
+        Returns:
+            The first observation and ``info``.
+
+        Raises:
+            ConfigurationError: There is no such task or option.
+        """
+        super().reset(seed=seed)
+        if seed is not None:
+            self._sweep = []
+        if self._session is not None:
+            self._session.close()
+        index = self._choose(options)
+        self._seed = int(self.np_random.integers(_MAX_SEED)) if seed is None else seed
+        now = self._now = self._prepare(index)
+        self._session = self._backend.open(now.task, self._session_seed(now.task))
+        self._steps: list[Step] = []
+        self._texts = [now.prompt]
+        self._length = len(now.prompt)
+        self._turn = 0
+        self._tools = now.schemas
+        self._done = False
+        info: dict[str, Any] = marshal.loads(now.info)
+        info["turn"] = 0
+        return now.prompt, info
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Read the action, run its calls, score, and observe.
+
+        Nothing that a policy writes raises. The reward is NaN where the return could not be computed.
+
+        Raises:
+            TypeError: The action is no string: a programming error.
+            gymnasium.error.ResetNeeded: The episode is over, or none was begun.
+        """
+        if not isinstance(action, str):
+            raise TypeError(f"an action is text (str), got {type(action).__name__}: {str(action)[:80]!r}")
+        now = self._playing()
+        if self._done:
+            raise gym.error.ResetNeeded("the episode is over; call reset() before the next step()")
+        action = _only_characters(action)
+        parsed = self._parse(action)
+        results = tuple(self._run(call) for call in parsed.calls)
+        turn = self._turn
+        delta, ended, messages = self._answer(parsed, results)
+        if ended == "running" and len(self._steps) + 1 >= self.max_steps:
+            ended = "truncated"
+        shown = action if len(action) <= MAX_ACTION_LENGTH else action[:MAX_ACTION_LENGTH]
+        if self._length + len(shown) + len(delta) > MAX_OBSERVATION_LENGTH:
+            delta = delta[: max(0, MAX_OBSERVATION_LENGTH - self._length - len(shown))]
+            shown = shown[: MAX_OBSERVATION_LENGTH - self._length]
+            ended = "truncated" if ended == "running" else ended
+        self._length += len(shown) + len(delta)
+        self._texts += (shown, delta)
+        self._steps.append(
+            Step(
+                action=action,
+                turn=turn,
+                content=parsed.content,
+                reasoning=parsed.reasoning,
+                calls=parsed.calls,
+                errors=parsed.errors,
+                results=results,
+                observation=delta,
+            )
+        )
+        info: dict[str, Any] = {
+            "task_id": now.task.id,
+            "calls": parsed.calls,
+            "results": results,
+            "messages": messages,
+            "turn": self._turn,
+            "rewards": {},
+        }
+        reward = 0.0
+        if ended != "running":
+            episode = self._finish(ended)
+            info["episode"] = episode
+            info["rewards"] = {name: score.value for name, score in episode.rewards.items()}
+            reward = float("nan") if episode.episode_return is None else episode.episode_return
+        observation = delta if self.observation_mode == "delta" else "".join(self._texts)
+        return observation, reward, ended == "terminated", ended == "truncated", info
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """The conversation so far as text, in render mode ``"ansi"``; else None."""
+        return "".join(self._texts) if self.render_mode == "ansi" and self._now is not None else None
+
+    def close(self) -> None:
+        """Close the running session."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+        self._now = None
+        self._done = True
+
+    # What trainers and checks need beside it.
+
+    def oracle_action(self) -> str:
+        """An action that does what the goal asks for next: the policy to measure others against.
+
+        Raises:
+            ConfigurationError: The goal's kind has no oracle.
+        """
+        task = self._playing().task
+        calls = task.goal_of(CallsGoal)
+        done = [step for step in self._steps if step.turn == self._turn and step.calls]
+        if calls is not None and self._turn < len(calls.turns) and not done and calls.turns[self._turn]:
+            gold = [call.reference() for call in calls.turns[self._turn]]
+            return self.dialect.render_action(gold)
+        return self.dialect.render_action((), _oracle_words(task))
+
+    # How an episode runs.
+
+    def _playing(self) -> _Prepared:
+        if self._now is None:
+            raise gym.error.ResetNeeded("no episode was begun; call reset() first")
+        return self._now
+
+    def _choose(self, options: dict[str, Any] | None) -> int:
+        count = len(self.tasks)
+        if not options:
+            return int(self.np_random.integers(count))
+        unknown = options.keys() - {"task", "sweep"}
+        if unknown:
+            raise ConfigurationError(f"reset knows the options 'task' and 'sweep', got {sorted(unknown)}")
+        wanted = options.get("task")
+        if wanted is not None:
+            return self._find(wanted)
+        if not options.get("sweep"):
+            return int(self.np_random.integers(count))
+        if not self._sweep:
+            self._sweep = self.np_random.permutation(count).tolist()
+        return self._sweep.pop()
+
+    def _find(self, wanted: Any) -> int:
+        count = len(self.tasks)
+        if isinstance(wanted, str):
+            if self._index_of is None:
+                self._index_of = {task.id: index for index, task in enumerate(self.tasks)}
+            if wanted in self._index_of:
+                return self._index_of[wanted]
+            raise ConfigurationError(
+                f"{self.env_id} has no task {wanted!r} in split {self.split!r}; "
+                f"the first of its {count} tasks is {self.tasks[0].id!r}"
+            )
+        if isinstance(wanted, (int, np.integer)) and not isinstance(wanted, bool) and 0 <= wanted < count:
+            return int(wanted)
+        raise ConfigurationError(f"options['task'] is a task's id or an index below {count}, got {wanted!r}")
+
+    def _prepare(self, index: int) -> _Prepared:
+        prepared = self._prepared.get(index)
+        if prepared is not None:
+            return prepared
+        task = self.tasks[index]
+        if self._perturb:
+            rng = np.random.default_rng(_digest("perturb", self._seed, task.id))
+            for change in self._perturb:
+                task = change(task, rng)
+            return self._work_out(task)
+        prepared = self._prepared[index] = self._work_out(task)
+        if len(self._prepared) > _PREPARED_TASKS:
+            self._prepared.popitem(last=False)
+        return prepared
+
+    def _work_out(self, task: Task) -> _Prepared:
+        given = task.meta.get("instruction")
+        instruction = given if isinstance(given, str) else None
+        prompt = self.dialect.render_prompt(task.messages, task.prompt_tools, instruction)
+        if len(prompt) > MAX_OBSERVATION_LENGTH:
+            raise DataError(f"the prompt of task {task.id!r} has {len(prompt)} characters")
+        info = {
+            "task_id": task.id,
+            "messages": [message.as_chat() for message in task.messages],
+            "tools": [tool.as_chat() for tool in task.tools],
+            "data": self.source.kind,
+        }
+        # marshal turns these plain values into a fresh deep copy at every reset, at C speed: nothing
+        # that a caller does to `info` can reach the next episode.
+        return _Prepared(task, prompt, marshal.dumps(info), self._compile(task.tools))
+
+    def _compile(self, tools: Sequence[Tool]) -> dict[str, ToolSchema]:
+        if len(self._schemas) > 4 * _PREPARED_TASKS:
+            self._schemas.clear()
+        compiled = {}
+        for tool in tools:
+            schema = self._schemas.get(id(tool))
+            if schema is None or schema.tool is not tool:
+                schema = self._schemas[id(tool)] = ToolSchema(tool)
+            compiled[tool.name] = schema
+        return compiled
+
+    def _session_seed(self, task: Task) -> int:
+        return _digest("session", self._seed, task.id)
+
+    def _parse(self, action: str) -> ParsedAction:
+        if len(action) > MAX_ACTION_LENGTH:
+            message = f"the action has {len(action)} characters; at most {MAX_ACTION_LENGTH} are read"
+            return ParsedAction(errors=(ParseError(kind="too_long", position=MAX_ACTION_LENGTH, message=message),))
+        parsed = self.dialect.parse(action)
+        if len(parsed.calls) > _MAX_CALLS_PER_ACTION:
+            message = f"the action makes {len(parsed.calls)} calls; at most {_MAX_CALLS_PER_ACTION} are run"
+            error = ParseError(kind="too_long", position=0, message=message)
+            return replace(parsed, calls=(), errors=(*parsed.errors, error))
+        if self.dialect.typed or not parsed.calls:
+            return parsed
+        return replace(parsed, calls=tuple(self._typed(call) for call in parsed.calls))
+
+    def _typed(self, call: ToolCall) -> ToolCall:
+        schema = self._tools.get(call.name)
+        if schema is None or not call.arguments:
+            return call
+        return ToolCall(name=call.name, arguments=schema.coerce(call.arguments), id=call.id)
+
+    def _run(self, call: ToolCall) -> ToolResult:
+        assert self._session is not None
+        return checked_call(self._session, call, self._tools)
+
+    def _answer(
+        self, parsed: ParsedAction, results: tuple[ToolResult, ...]
+    ) -> tuple[str, Ending, list[dict[str, Any]]]:
+        """What comes back, how the episode stands, and the new messages."""
+        dialogue = self.protocol == "dialogue"
+        messages = [Message(role="assistant", content=parsed.content or None, tool_calls=parsed.calls).as_chat()]
+        delta = ""
+        if results:
+            texts = [self.dialect.result_text(result) for result in results]
+            if max(map(len, texts)) > _MAX_RESULT_LENGTH:
+                results = tuple(map(_shortened, results, texts))
+                texts = [self.dialect.result_text(result) for result in results]
+            delta = self.dialect.render_results(parsed.calls, results)
+            for call, text in zip(parsed.calls, texts, strict=True):
+                messages.append(Message(role="tool", content=text, name=call.name, tool_call_id=call.id).as_chat())
+        if parsed.errors:
+            fault = " ".join(error.message for error in parsed.errors[:3])
+            delta += self.dialect.render_reply(fault)
+            messages.append(Message(role="user", content=fault).as_chat())
+        if not dialogue:
+            return delta, "terminated", messages
+        if results or parsed.errors:
+            return delta, "running", messages
+        return self._next_user_turn(messages)
+
+    def _next_user_turn(self, messages: list[dict[str, Any]]) -> tuple[str, Ending, list[dict[str, Any]]]:
+        task = self._playing().task
+        if self._turn >= len(task.user_turns):
+            return "", "terminated", messages
+        user = task.user_turns[self._turn]
+        self._turn += 1
+        if user.add_tools or user.remove_tools:
+            self._tools = {n: s for n, s in self._tools.items() if n not in user.remove_tools}
+            self._tools.update(self._compile(user.add_tools))
+        messages.append(Message(role="user", content=user.content).as_chat())
+        return self.dialect.render_reply(user.content), "running", messages
+
+    def _finish(self, ended: Ending) -> Episode:
+        now = self._playing()
+        self._done = True
+        episode = Episode(
+            env_id=self.env_id,
+            task_id=now.task.id,
+            seed=self._seed,
+            config={
+                "split": self.split,
+                "dialect": self.dialect.name,
+                "max_steps": self.max_steps,
+                "observation": self.observation_mode,
+            },
+            data=self.source.kind,
+            prompt=now.prompt,
+            steps=tuple(self._steps),
+            ended=ended,
+            rubric=self.rubric.name,
+        )
+        value, scores = self.rubric.score(now.task, episode)
+        last = self._steps[-1].model_copy(update={"reward": value})
+        return episode.model_copy(
+            update={"steps": (*episode.steps[:-1], last), "rewards": scores, "episode_return": value}
+        )
+
+
+def _check_options(
+    max_steps: Any, perturb: Any, observation: Any, render_mode: Any, render_modes: Sequence[str]
+) -> None:
+    if not isinstance(max_steps, int) or isinstance(max_steps, bool) or max_steps < 1:
+        raise ConfigurationError(f"max_steps is a whole number of at least 1, got {max_steps!r}")
+    if observation not in ("prompt", "delta"):
+        raise ConfigurationError(f"observation is 'prompt' or 'delta', got {observation!r}")
+    if render_mode is not None and render_mode not in render_modes:
+        raise ConfigurationError(f"render_mode is None or one of {list(render_modes)}, got {render_mode!r}")
+    if isinstance(perturb, (str, bytes)) or not all(callable(change) for change in perturb):
+        raise ConfigurationError(f"perturb is a list of functions (task, rng) -> task, got {perturb!r}")
+
+
+def _digest(purpose: str, seed: int, task_id: str) -> int:
+    """A 64-bit seed that differs by purpose and task, the same on every machine."""
+    text = f"{purpose}/{seed}/{task_id}".encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+
+
+def _only_characters(text: str) -> str:
+    """Replace half surrogates, which no encoding can carry, by U+FFFD; all else stays as it is."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _shortened(result: ToolResult, text: str) -> ToolResult:
+    if len(text) <= _MAX_RESULT_LENGTH:
+        return result
+    kept = text[:_MAX_RESULT_LENGTH]
+    return ToolResult(content=f"{kept}... ({len(text) - len(kept)} more characters were cut)")
+
+
+def _oracle_words(task: Task) -> str:
+    from callgym.goal import AnswerGoal
+
+    answer = task.goal_of(AnswerGoal)
+    if answer is not None:
+        return str(answer.accepted[0])
+    decision = task.goal_of(DecisionGoal)
+    if decision is not None and decision.reply:
+        return decision.reply
+    if decision is not None and decision.decision == "decline":
+        return "None of the tools can do that."
+    if task.goal_of(CallsGoal) is not None:
+        return "Done."
+    raise ConfigurationError(f"task {task.id!r} has a goal of kind {task.goal.kind!r}, which has no oracle")

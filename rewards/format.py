@@ -1,0 +1,34 @@
+"""Format validity: can the action be read, and do its calls fit their tools' schemas?"""
+
+from __future__ import annotations
+
+from callgym.episode import Episode, Score
+from callgym.goal import CallsGoal
+from callgym.task import Task
+
+__all__ = ["format_validity"]
+
+_INVALID = ("unknown_tool", "invalid_arguments")
+
+
+def format_validity(task: Task, episode: Episode) -> Score:
+    """Share of attempted calls that could be read, name a tool that exists, and fit its schema.
+
+    Where calls are asked for and none was attempted the score is 0. Where none is asked for and none
+    was attempted there is nothing to judge, and the score does not apply. Not in the default rubrics:
+    a random valid call would collect it.
+    """
+    results = [result for step in episode.steps for result in step.results]
+    unreadable = [error for step in episode.steps for error in step.errors]
+    attempted = len(results) + len(unreadable)
+    if not attempted:
+        if task.goal_of(CallsGoal) is None:
+            return Score(applies=False, explanation={"reason": "no call was attempted and none is asked for"})
+        return Score(value=0.0, explanation={"attempted": 0})
+    valid = sum(result.error not in _INVALID for result in results)
+    faults = [error.message for error in unreadable]
+    faults += [result.message for result in results if result.error in _INVALID]
+    return Score(
+        value=valid / attempted,
+        explanation={"attempted": attempted, "valid": valid, "faults": faults[:8]},
+    )

@@ -1,0 +1,1 @@
+"""Rollouts: policies, and runners that play many episodes with them."""

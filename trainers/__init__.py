@@ -1,0 +1,1 @@
+"""Trainers: adapters from environments to training libraries."""
