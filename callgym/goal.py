@@ -59,8 +59,8 @@ class CallsGoal(Noun):
     """Certain calls are to be made, turn by turn."""
 
     kind: Literal["calls"] = "calls"
-    turns: tuple[tuple[GoldCall, ...], ...]
-    """The gold calls of each user turn."""
+    turns: tuple[tuple[GoldCall, ...], ...] = Field(min_length=1)
+    """The gold calls of each user turn; a later turn asks for none."""
     ordered: bool = False
     """Whether the calls of a turn must come in this order."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Any, Literal
 
@@ -68,12 +69,16 @@ def _read_call(item: Any) -> Any:
     function = item["function"]
     arguments = function.get("arguments", {})
     if isinstance(arguments, str):
-        arguments = json.loads(arguments) if arguments.strip() else {}
+        try:
+            arguments = json.loads(arguments) if arguments.strip() else {}
+        except RecursionError:
+            raise ValueError("the arguments are nested too deeply") from None
     return {"name": function.get("name"), "arguments": arguments, "id": item.get("id")}
 
 
 def _write_call(call: ToolCall) -> dict[str, Any]:
     written: dict[str, Any] = {} if call.id is None else {"id": call.id}
     written["type"] = "function"
-    written["function"] = {"name": call.name, "arguments": call.arguments}
+    # A copy: the dict goes to callers, who may change it, while the call stays in the record.
+    written["function"] = {"name": call.name, "arguments": copy.deepcopy(call.arguments)}
     return written

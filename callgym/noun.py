@@ -14,12 +14,15 @@ __all__ = ["JsonObject", "JsonScalar", "Noun", "require_finite"]
 
 JsonScalar = str | int | float | bool | None
 
+_MAX_INTEGER_BITS = 14_000  # Python writes and reads integers of at most 4,300 digits
+_MAX_PATH = 12  # parts of a field's name that an error message shows
+
 
 def require_finite(value: Any) -> Any:
-    """Return ``value`` unless a number in it is NaN or infinite, which JSON cannot carry.
+    """Return ``value`` unless a number in it is NaN, infinite or an integer too long to be written.
 
     Raises:
-        ValueError: A NaN or an infinity was found at any depth.
+        ValueError: Such a number was found at any depth.
     """
     pending = [value]
     while pending:
@@ -27,6 +30,9 @@ def require_finite(value: Any) -> Any:
         if type(item) is float:
             if not math.isfinite(item):
                 raise ValueError(f"{item} is not a JSON number; use null or a finite number")
+        elif type(item) is int:
+            if item.bit_length() > _MAX_INTEGER_BITS:
+                raise ValueError("an integer of more than 4,200 digits cannot be written as JSON")
         elif type(item) is dict:
             pending.extend(item.values())
         elif type(item) is list:
@@ -76,7 +82,7 @@ class Noun(BaseModel):
         """
         try:
             data = json.loads(text)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # ValueError: also an integer of too many digits
             place = f"{where}: " if where else ""
             raise DataError(
                 f"{place}not valid JSON for a {cls.__name__} ({error}); the text begins {text[:60]!r}. "
@@ -87,7 +93,7 @@ class Noun(BaseModel):
 
 def _describe(noun: str, error: ValidationError, where: str | None) -> str:
     first = error.errors(include_url=False)[0]
-    field = ".".join(str(part) for part in first["loc"]) or "(the record itself)"
+    field = ".".join(str(part) for part in first["loc"][:_MAX_PATH]) or "(the record itself)"
     found = repr(first.get("input"))
     if len(found) > 120:
         found = found[:117] + "..."

@@ -51,7 +51,7 @@ MAX_OBSERVATION_LENGTH = 1_048_576
 """Longest observation, in characters; an episode that would exceed it is truncated."""
 _MAX_RESULT_LENGTH = 32_768
 _MAX_CALLS_PER_ACTION = 64
-_PREPARED_TASKS = 1024
+_PREPARED_TASKS = 2048
 _MAX_SEED = 2**63
 
 Protocol = Literal["single", "step", "dialogue"]
@@ -67,6 +67,11 @@ class _Prepared:
     prompt: str
     info: bytes
     schemas: dict[str, ToolSchema]
+
+
+# A memo of a pure function of (task, dialect), shared by all environments of the process so that many
+# of them side by side cost no more than one. An entry holds its task, so the task's id stays its own.
+_prepared: OrderedDict[tuple[int, int], tuple[_Prepared, Dialect]] = OrderedDict()
 
 
 class ToolEnv(gym.Env[str, str]):
@@ -138,8 +143,6 @@ class ToolEnv(gym.Env[str, str]):
         if not self.tasks:
             raise DataError(f"{type(self).__name__} found no tasks for split={split!r} and data={data!r}")
         self._backend = backend if backend is not None else self.make_backend(self.source)
-        self._prepared: OrderedDict[int, _Prepared] = OrderedDict()
-        self._schemas: dict[int, ToolSchema] = {}
         self._index_of: dict[str, int] | None = None
         self._sweep: list[int] = []
         self._session: Session | None = None
@@ -185,9 +188,9 @@ class ToolEnv(gym.Env[str, str]):
         super().reset(seed=seed)
         if seed is not None:
             self._sweep = []
+        index = self._choose(options)
         if self._session is not None:
             self._session.close()
-        index = self._choose(options)
         self._seed = int(self.np_random.integers(_MAX_SEED)) if seed is None else seed
         now = self._now = self._prepare(index)
         self._session = self._backend.open(now.task, self._session_seed(now.task))
@@ -199,6 +202,7 @@ class ToolEnv(gym.Env[str, str]):
         self._done = False
         info: dict[str, Any] = marshal.loads(now.info)
         info["turn"] = 0
+        info["data"] = self.source.kind
         return now.prompt, info
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
@@ -286,6 +290,18 @@ class ToolEnv(gym.Env[str, str]):
             return self.dialect.render_action(gold)
         return self.dialect.render_action((), _oracle_words(task))
 
+    def truncate(self) -> Episode:
+        """End the running episode here, as a trainer does when its token budget is spent.
+
+        The record is scored as it stands and says ``truncated``.
+
+        Raises:
+            gymnasium.error.ResetNeeded: No episode is running, or no action was taken yet.
+        """
+        if self._done or not self._steps:
+            raise gym.error.ResetNeeded("truncate() needs a running episode with at least one step")
+        return self._finish("truncated")
+
     # How an episode runs.
 
     def _playing(self) -> _Prepared:
@@ -325,46 +341,19 @@ class ToolEnv(gym.Env[str, str]):
         raise ConfigurationError(f"options['task'] is a task's id or an index below {count}, got {wanted!r}")
 
     def _prepare(self, index: int) -> _Prepared:
-        prepared = self._prepared.get(index)
-        if prepared is not None:
-            return prepared
         task = self.tasks[index]
         if self._perturb:
             rng = np.random.default_rng(_digest("perturb", self._seed, task.id))
             for change in self._perturb:
                 task = change(task, rng)
-            return self._work_out(task)
-        prepared = self._prepared[index] = self._work_out(task)
-        if len(self._prepared) > _PREPARED_TASKS:
-            self._prepared.popitem(last=False)
-        return prepared
-
-    def _work_out(self, task: Task) -> _Prepared:
-        given = task.meta.get("instruction")
-        instruction = given if isinstance(given, str) else None
-        prompt = self.dialect.render_prompt(task.messages, task.prompt_tools, instruction)
-        if len(prompt) > MAX_OBSERVATION_LENGTH:
-            raise DataError(f"the prompt of task {task.id!r} has {len(prompt)} characters")
-        info = {
-            "task_id": task.id,
-            "messages": [message.as_chat() for message in task.messages],
-            "tools": [tool.as_chat() for tool in task.tools],
-            "data": self.source.kind,
-        }
-        # marshal turns these plain values into a fresh deep copy at every reset, at C speed: nothing
-        # that a caller does to `info` can reach the next episode.
-        return _Prepared(task, prompt, marshal.dumps(info), self._compile(task.tools))
-
-    def _compile(self, tools: Sequence[Tool]) -> dict[str, ToolSchema]:
-        if len(self._schemas) > 4 * _PREPARED_TASKS:
-            self._schemas.clear()
-        compiled = {}
-        for tool in tools:
-            schema = self._schemas.get(id(tool))
-            if schema is None or schema.tool is not tool:
-                schema = self._schemas[id(tool)] = ToolSchema(tool)
-            compiled[tool.name] = schema
-        return compiled
+            return _work_out(task, self.dialect)
+        key = (id(task), id(self.dialect))
+        found = _prepared.get(key)
+        if found is None:
+            found = _prepared[key] = (_work_out(task, self.dialect), self.dialect)
+            if len(_prepared) > _PREPARED_TASKS:
+                _prepared.popitem(last=False)
+        return found[0]
 
     def _session_seed(self, task: Task) -> int:
         return _digest("session", self._seed, task.id)
@@ -425,7 +414,7 @@ class ToolEnv(gym.Env[str, str]):
         self._turn += 1
         if user.add_tools or user.remove_tools:
             self._tools = {n: s for n, s in self._tools.items() if n not in user.remove_tools}
-            self._tools.update(self._compile(user.add_tools))
+            self._tools.update(_compile(user.add_tools))
         messages.append(Message(role="user", content=user.content).as_chat())
         return self.dialect.render_reply(user.content), "running", messages
 
@@ -453,6 +442,38 @@ class ToolEnv(gym.Env[str, str]):
         return episode.model_copy(
             update={"steps": (*episode.steps[:-1], last), "rewards": scores, "episode_return": value}
         )
+
+
+def _work_out(task: Task, dialect: Dialect) -> _Prepared:
+    given = task.meta.get("instruction")
+    instruction = given if isinstance(given, str) else None
+    prompt = dialect.render_prompt(task.messages, task.prompt_tools, instruction)
+    if len(prompt) > MAX_OBSERVATION_LENGTH:
+        raise DataError(f"the prompt of task {task.id!r} has {len(prompt)} characters; at most 2**20 fit")
+    info = {
+        "task_id": task.id,
+        "messages": [message.as_chat() for message in task.messages],
+        "tools": [tool.as_chat() for tool in task.tools],
+    }
+    # marshal turns these plain values into a fresh deep copy at every reset, at C speed: nothing that a
+    # caller does to `info` can reach the next episode.
+    return _Prepared(task, prompt, marshal.dumps(info), _compile(task.tools))
+
+
+_MAX_COMPILED = 4096
+_compiled: OrderedDict[int, ToolSchema] = OrderedDict()  # by id of the tool, which the schema holds
+
+
+def _compile(tools: Sequence[Tool]) -> dict[str, ToolSchema]:
+    compiled = {}
+    for tool in tools:
+        schema = _compiled.get(id(tool))
+        if schema is None:
+            schema = _compiled[id(tool)] = ToolSchema(tool)
+            if len(_compiled) > _MAX_COMPILED:
+                _compiled.popitem(last=False)
+        compiled[tool.name] = schema
+    return compiled
 
 
 def _check_options(

@@ -17,7 +17,9 @@ from callgym.task import Task
 
 __all__ = ["final_answer", "normalise_answer", "numbers_in"]
 
-_NUMBER = re.compile(r"(?<![\w.])[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w])")
+# Nothing that could be a part of it stands before or after a number: "1.5kg" holds neither 1 nor 5.
+_NUMBER = re.compile(r"(?<![\w.])(?<!\d,)[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\w|[.,]\d)")
+_MAX_EXACT_DIGITS = 300
 _ARTICLES = frozenset(("a", "an", "the"))
 
 
@@ -26,7 +28,7 @@ def final_answer(task: Task, episode: Episode) -> Score:
 
     - ``exact``: the same text, white space at both ends aside;
     - ``normalised``: the same after Unicode folding, lower-casing, and dropping punctuation and
-      articles (the rule of SQuAD's evaluation script);
+      articles (the rule of SQuAD's evaluation script, but a number keeps its sign and decimal point);
     - ``numeric``: exactly one number in the answer, within the goal's relative tolerance.
     """
     goal = task.goal_of(AnswerGoal)
@@ -40,22 +42,43 @@ def final_answer(task: Task, episode: Episode) -> Score:
 
 def normalise_answer(text: str) -> str:
     """Lower-cased words without punctuation and articles, one space between."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    words = "".join(c if c.isalnum() or c.isspace() else " " for c in folded).split()
+    folded = _with_ascii_minus(unicodedata.normalize("NFKC", text).casefold())
+    words = "".join(c if _is_kept(folded, i) else " " for i, c in enumerate(folded)).split()
     return " ".join(word for word in words if word not in _ARTICLES)
 
 
-def numbers_in(text: str) -> list[float]:
-    """The finite numbers in a text, thousands separators read."""
-    values = [float(match.group().replace(",", "")) for match in _NUMBER.finditer(text)]
+def _is_kept(text: str, index: int) -> bool:
+    """Whether a character is a letter or digit, a mark on one, or a number's sign or decimal point."""
+    character = text[index]
+    if character in "-.":
+        before, after = text[index - 1 : index], text[index + 1 : index + 2]
+        return after.isdigit() and (before.isdigit() if character == "." else not before.isalnum())
+    return unicodedata.category(character)[0] in "LNM"
+
+
+def _with_ascii_minus(text: str) -> str:
+    return text.replace("\u2212", "-")
+
+
+def numbers_in(text: str) -> list[int | float]:
+    """The finite numbers in a text, thousands separators read; whole numbers exactly."""
+    values = [_number(match.group().replace(",", "")) for match in _NUMBER.finditer(_with_ascii_minus(text))]
     return [value for value in values if math.isfinite(value)]
+
+
+def _number(digits: str) -> int | float:
+    whole = len(digits) <= _MAX_EXACT_DIGITS and digits.lstrip("+-").isdecimal()
+    return int(digits) if whole else float(digits)
 
 
 def _agrees(goal: AnswerGoal, accepted: str | int | float, answer: str) -> bool:
     if goal.match == "numeric":
         gold = numbers_in(str(accepted))
         found = numbers_in(answer)
-        return len(gold) == len(found) == 1 and math.isclose(gold[0], found[0], rel_tol=goal.tolerance)
+        if not len(gold) == len(found) == 1:
+            return False
+        # Compared exactly first: as floats, whole numbers beyond 2**53 would be the same as their neighbours.
+        return gold[0] == found[0] or bool(goal.tolerance and math.isclose(*gold, *found, rel_tol=goal.tolerance))
     if goal.match == "exact":
         return answer.strip() == str(accepted).strip()
     wanted = normalise_answer(str(accepted))

@@ -57,7 +57,10 @@ def _match_turns(task: Task, episode: Episode) -> list[tuple[CallMatch, dict[str
     if goal is None:
         return None
     matches = []
-    for turn, gold in enumerate(goal.turns):
+    # A turn that the goal does not list asks for no calls; it counts where some were made.
+    beyond = [step.turn for step in episode.steps if step.turn >= len(goal.turns) and (step.calls or step.errors)]
+    turns = [*enumerate(goal.turns), *((turn, ()) for turn in sorted(set(beyond)))]
+    for turn, gold in turns:
         steps = [step for step in episode.steps if step.turn == turn]
         calls = [call for step in steps for call in step.calls]
         unreadable = sum(len(step.errors) for step in steps)

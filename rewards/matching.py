@@ -107,10 +107,10 @@ def match_calls(
         only = compare(gold[0], predicted[0])
         return CallMatch(() if only is _NAMES_DIFFER else ((0, 0, only),), 1, total)
     table = [[compare(g, p) for p in predicted] for g in gold]
-    # A pair of the same name is worth a little even where no argument is right, so that the
-    # explanation can show it; an exact pair is worth a little more than any that is not.
+    # A pair of the same name is worth a little even where no argument is right, so that the explanation
+    # can show it; among equal sums exact pairs win. Both are too little to outweigh any difference in F1.
     values = np.array(
-        [[0.0 if c is _NAMES_DIFFER else 1e-6 + c.f1 + 1e-3 * c.exact for c in row] for row in table],
+        [[0.0 if c is _NAMES_DIFFER else 1e-9 + c.f1 + 1e-8 * c.exact for c in row] for row in table],
         dtype=np.float64,
     ).reshape(len(gold), len(predicted))
     chosen = _in_order(values) if ordered else assign(values)

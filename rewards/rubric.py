@@ -9,6 +9,7 @@ could not be computed, the return is None: unknown, not 0.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Annotated
 
@@ -71,6 +72,8 @@ class Rubric(Noun):
             get_reward(name)
         if not any(self.weights.values()):
             raise ValueError("at least one weight is above 0")
+        if not math.isfinite(sum(self.weights.values())):
+            raise ValueError("the sum of the weights is too large")
         return self
 
     def score(self, task: Task, episode: Episode) -> tuple[float | None, dict[str, Score]]:

@@ -65,7 +65,8 @@ class PythonSession:
         if function is None:
             return ToolResult(error="unavailable", message=f"{call.name} cannot be run here")
         try:
-            return ToolResult(content=function(self._world, **call.arguments))
+            # A copy: a tool may keep an argument in its state and change it, and the call is on record.
+            return ToolResult(content=function(self._world, **copy.deepcopy(call.arguments)))
         except ToolFailure as failure:
             return ToolResult(error="tool_error", message=str(failure))
 

@@ -57,7 +57,7 @@ class ApiBankDialect(Dialect):
 
     def parse(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""
-        reasoning, rest, offset = split_reasoning(text)
+        reasoning, rest, offset = split_reasoning(text, _next_call)
         calls: list[ToolCall] = []
         errors: list[ParseError] = []
         words: list[str] = []
@@ -141,6 +141,16 @@ class ApiBankShortDialect(ApiBankDialect):
             kind = _type_name(schema)
             parts.append(key if kind == "str" else f"{key}: {kind}")
         return f"{tool.name}({', '.join(parts)}) {tool.description}"
+
+
+def _next_call(text: str, at: int) -> tuple[int, int] | None:
+    opening = _OPENING.search(text, at)
+    if opening is None:
+        return None
+    _, error, end = _scan_bracket(text, opening.end())
+    if error is not None and error.at_end:  # going on inside it would cost quadratic time
+        return None
+    return opening.start(), max(end, opening.end())
 
 
 def _scan_bracket(text: str, position: int) -> tuple[list[ToolCall], LiteralError | None, int]:

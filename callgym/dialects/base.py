@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -87,36 +87,44 @@ def result_as_json(result: ToolResult) -> str:
     return json.dumps({"error": result.error, "message": result.message}, ensure_ascii=False)
 
 
-def split_reasoning(text: str) -> tuple[str, str, int]:
-    """Set leading reasoning aside.
+NextCall = Callable[[str, int], tuple[int, int] | None]
+"""Start and end of the first call at or after a position of a text, as far as it can be read; or None."""
 
-    Reasoning is a ``<think>`` block before anything but white space, or, where the template has
-    written the opening tag already, all text before a first ``</think>`` without one. A tag inside a
-    call's argument is data.
+
+def split_reasoning(text: str, next_call: NextCall) -> tuple[str, str, int]:
+    """Set reasoning aside: no call in it is ever made.
+
+    Reasoning is everything up to the first ``</think>``: where the template has written the opening tag
+    already, the text does not begin with one. Without a ``</think>`` it is everything from an opening
+    tag on, for the text broke off. A tag inside a call's argument is data.
 
     Returns:
-        The reasoning, the rest, and the rest's position in ``text``. An unclosed ``<think>`` makes
-        everything reasoning.
+        The reasoning, the rest, and the rest's position in ``text``.
     """
     if "think>" not in text:
         return "", text, 0
-    start = len(text) - len(text.lstrip())
-    if text.startswith(_THINK_OPEN, start):
-        begin = start + len(_THINK_OPEN)
-        end = text.find(_THINK_CLOSE, begin)
-        if end < 0:
-            return text[begin:].strip(), "", len(text)
-        rest = end + len(_THINK_CLOSE)
-        return text[begin:end].strip(), text[rest:], rest
-    end = text.find(_THINK_CLOSE)
-    if end >= 0 and _THINK_OPEN not in text[:end] and not _looks_like_call(text[:end]):
-        rest = end + len(_THINK_CLOSE)
-        return text[:end].strip(), text[rest:], rest
+    close = _find_outside_calls(text, _THINK_CLOSE, next_call)
+    if close >= 0:
+        rest = close + len(_THINK_CLOSE)
+        return text[:close].strip().removeprefix(_THINK_OPEN).strip(), text[rest:], rest
+    opening = _find_outside_calls(text, _THINK_OPEN, next_call)
+    if opening >= 0:
+        return text[opening + len(_THINK_OPEN) :].strip(), text[:opening], 0
     return "", text, 0
 
 
-def _looks_like_call(text: str) -> bool:
-    return "<tool_call>" in text or text.lstrip()[:1] in ("{", "[")
+def _find_outside_calls(text: str, tag: str, next_call: NextCall) -> int:
+    """The first ``tag`` that is not inside a call, or -1; linear where ``next_call`` moves on."""
+    found = text.find(tag)
+    at = 0
+    while found >= 0:
+        call = next_call(text, at)
+        if call is None or call[0] > found:
+            break
+        at = call[1]
+        if at > found:
+            found = text.find(tag, at)
+    return found
 
 
 def call_or_error(name: Any, arguments: Any, position: int, id: Any = None) -> ToolCall | ParseError:

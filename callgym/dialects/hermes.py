@@ -41,10 +41,7 @@ class HermesDialect(Dialect):
 
     def parse(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""
-        reasoning, rest, offset = split_reasoning(text)
-        end = rest.find(_END)
-        if end >= 0:
-            rest = rest[:end]
+        reasoning, rest, offset = split_reasoning(text.partition(_END)[0], _next_call)
         calls: list[ToolCall] = []
         errors: list[ParseError] = []
         words: list[str] = []
@@ -81,6 +78,17 @@ class HermesDialect(Dialect):
     def render_reply(self, content: str) -> str:
         """The user's next turn."""
         return f"{_END}\n" + _turn("user", _defused(content)) + _CUE
+
+
+def _next_call(text: str, at: int) -> tuple[int, int] | None:
+    opening = text.find(_OPEN, at)
+    if opening < 0:
+        return None
+    body = opening + len(_OPEN)
+    try:
+        return opening, scan_json(text, skip_space(text, body))[1]
+    except JsonTextError:
+        return opening, body
 
 
 def _scan_block(text: str, position: int, offset: int) -> tuple[ToolCall | ParseError, int]:

@@ -1,7 +1,8 @@
 """Reading JSON that a policy wrote: exact, bounded in depth, never a crash.
 
-Refused, each with its position: NaN and infinities, numbers that overflow, a key twice in one
-object, nesting deeper than 64 levels, half surrogate pairs. Raw line breaks inside strings are read.
+Refused, each with its position: NaN and infinities, numbers that overflow or are too long, a key twice
+in one object, nesting deeper than 64 levels, half surrogate pairs. Raw line breaks inside strings are
+read.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import math
 from typing import Any
 
-from callgym.dialects.literal import MAX_DEPTH, skip_space
+from callgym.dialects.literal import MAX_DEPTH, MAX_NUMBER_LENGTH, skip_space
 
 __all__ = ["JsonTextError", "read_json", "scan_json"]
 
@@ -45,11 +46,19 @@ def _float(digits: str) -> float:
     return value
 
 
+def _int(digits: str) -> int:
+    if len(digits) >= MAX_NUMBER_LENGTH:
+        raise _Refused(f"a number of {MAX_NUMBER_LENGTH} characters or more")
+    return int(digits)
+
+
 def _constant(name: str) -> Any:
     raise _Refused(f"{name} is not JSON; use null or a number")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float, parse_constant=_constant, strict=False)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_float=_float, parse_int=_int, parse_constant=_constant, strict=False
+)
 
 
 def scan_json(text: str, position: int) -> tuple[Any, int]:

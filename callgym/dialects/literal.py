@@ -9,12 +9,13 @@ import math
 import re
 from typing import Any
 
-__all__ = ["MAX_DEPTH", "LiteralError", "read_literal", "scan_literal", "scan_string"]
+__all__ = ["MAX_DEPTH", "MAX_NUMBER_LENGTH", "LiteralError", "read_literal", "scan_literal", "scan_string"]
 
 MAX_DEPTH = 64
 """Deepest nesting of lists and objects that is read."""
 
-_MAX_NUMBER_LENGTH = 400
+MAX_NUMBER_LENGTH = 400
+"""A number of this many characters or more is refused."""
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _SPACE = re.compile(r"\s*")
@@ -133,12 +134,12 @@ def _hex(text: str, position: int) -> int | None:
 
 
 def _scan_number(text: str, position: int) -> tuple[int | float, int]:
-    match = _NUMBER.match(text, position, position + _MAX_NUMBER_LENGTH)
+    match = _NUMBER.match(text, position, position + MAX_NUMBER_LENGTH)
     if match is None:
         raise LiteralError(f"no value starts with {text[position]!r}", position)
     digits = match.group()
-    if len(digits) == _MAX_NUMBER_LENGTH:
-        raise LiteralError(f"a number of {_MAX_NUMBER_LENGTH} characters or more", position)
+    if len(digits) == MAX_NUMBER_LENGTH:
+        raise LiteralError(f"a number of {MAX_NUMBER_LENGTH} characters or more", position)
     if digits.lstrip("+-").isdigit():
         return int(digits), match.end()
     value = float(digits)

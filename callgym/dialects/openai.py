@@ -17,7 +17,8 @@ from typing import Any, ClassVar
 
 from callgym.call import ToolCall, ToolResult
 from callgym.dialects.base import Dialect, ParsedAction, call_or_error, split_reasoning
-from callgym.dialects.json_text import JsonTextError, read_json
+from callgym.dialects.json_text import JsonTextError, read_json, scan_json
+from callgym.dialects.literal import skip_space
 from callgym.episode import ParseError
 from callgym.message import Message
 from callgym.tool import Tool
@@ -39,7 +40,7 @@ class OpenAIDialect(Dialect):
 
     def parse(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""
-        reasoning, rest, offset = split_reasoning(text)
+        reasoning, rest, offset = split_reasoning(text, _next_call)
         stripped = rest.strip()
         if stripped[:1] not in ("{", "["):
             return ParsedAction(content=stripped, reasoning=reasoning)
@@ -83,6 +84,16 @@ class OpenAIDialect(Dialect):
     def render_reply(self, content: str) -> str:
         """The user's next message."""
         return "\n" + _line({"role": "user", "content": content})
+
+
+def _next_call(text: str, at: int) -> tuple[int, int] | None:
+    start = skip_space(text, 0)
+    if at > start or text[start : start + 1] not in ("{", "["):
+        return None
+    try:
+        return start, scan_json(text, start)[1]
+    except JsonTextError:
+        return None
 
 
 def _line(value: dict[str, Any]) -> str:

@@ -337,9 +337,7 @@ CHAINS: tuple[Chain, ...] = (
             "take a room in it on {check_in} for {nights} nights {breakfast}",
         ),
     ),
-    Chain(
-        "LookUpContact", "SendText", {"phone": "phone"}, ("text them that {text}", 'write "{text}" to them')
-    ),
+    Chain("LookUpContact", "SendText", {"phone": "phone"}, ("text them that {text}", 'write "{text}" to them')),
     Chain(
         "FindTrain",
         "ReserveSeat",
@@ -352,9 +350,7 @@ CHAINS: tuple[Chain, ...] = (
         {"book_id": "book_id"},
         ("borrow it for {days} days", "take it out for {days} days"),
     ),
-    Chain(
-        "ConvertMoney", "SendMoney", {"amount": "result"}, ("send that sum to {to}", "pay {to} this amount")
-    ),
+    Chain("ConvertMoney", "SendMoney", {"amount": "result"}, ("send that sum to {to}", "pay {to} this amount")),
 )
 """Pairs of tools that hand a value on."""
 
@@ -363,9 +359,7 @@ UNSERVED: tuple[Unserved, ...] = (
     Unserved(("bake {dish} in my oven", "cook {dish} while I rest"), "cook dinner", {"dish": "dish"}),
     Unserved(("write a poem about {city}", "make up a rhyme on {city}"), "write poem", {"city": "city"}),
     Unserved(("draw a picture of {dish}", "sketch {dish} in ink"), "draw picture", {"dish": "dish"}),
-    Unserved(
-        ("put the song {song} into Latin", "translate {song} line by line"), "translate", {"song": "song"}
-    ),
+    Unserved(("put the song {song} into Latin", "translate {song} line by line"), "translate", {"song": "song"}),
     Unserved(
         ("sell my old bike near {street}", "find a buyer for my bike at {street}"),
         "sell",
@@ -380,9 +374,7 @@ UNSERVED: tuple[Unserved, ...] = (
     Unserved(("repair the {lamp} by hand", "clean the {lamp} with a cloth"), "repair lamp", {"lamp": "lamp"}),
     Unserved(("retell the book {book} briefly", "sum up {book} in a line"), "sum up book", {"book": "book"}),
     Unserved(("drive {person} to the doctor", "pick {person} up by car"), "drive car", {"person": "person"}),
-    Unserved(
-        ("show me the traffic in {city}", "list the road works in {city}"), "traffic report", {"city": "city"}
-    ),
+    Unserved(("show me the traffic in {city}", "list the road works in {city}"), "traffic report", {"city": "city"}),
     Unserved(("teach {name} to swim", "coach {name} in chess"), "teach lesson", {"name": "name"}),
     Unserved(("buy shares worth {amount}", "put {amount} into gold"), "buy shares", {"amount": "amount"}),
 )

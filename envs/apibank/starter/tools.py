@@ -124,7 +124,7 @@ def _write(table: str, refers: tuple[str, str, str] | None = None) -> Act:
         if refers is not None:
             argument, known, field = refers
             value = arguments[argument]
-            if all(record[field] != value for record in state.get(known, {}).values()):
+            if all(record.get(field) != value for record in state.get(known, {}).values()):
                 raise ToolFailure(f"There is no {argument} like that.")
         state.setdefault(table, []).append(arguments)
         return dict(_DONE)
@@ -188,7 +188,7 @@ def _convert_money(state: State, arguments: Arguments) -> Any:
 
 def _find_hotel(state: State, arguments: Arguments) -> Any:
     record = state.get("hotels", {}).get(arguments["city"])
-    if record is None or record["price"] > arguments["max_price"]:
+    if record is None or record.get("price", 0) > arguments["max_price"]:
         raise ToolFailure("No hotel fits.")
     return dict(record)
 
@@ -518,7 +518,7 @@ def _schema(fields: dict[str, str]) -> dict[str, Any]:
 
 
 def _tool(spec: _Spec) -> Tool:
-    documentation = {
+    documentation: dict[str, Any] = {
         "name": spec.name,
         "description": spec.description,
         "input_parameters": _documented(spec.inputs),
@@ -560,9 +560,7 @@ TOKEN_TOOLS: frozenset[str] = frozenset(spec.name for spec in _SPECS if "token" 
 """Names of the tools that need a token; use it for membership only, its order is not stable."""
 
 SEARCH_KEYWORDS: dict[str, tuple[str, ...]] = {
-    spec.name: (" ".join(_words(spec.name)), spec.name, *spec.synonyms)
-    for spec in _SPECS
-    if spec.name != "ToolSearch"
+    spec.name: (" ".join(_words(spec.name)), spec.name, *spec.synonyms) for spec in _SPECS if spec.name != "ToolSearch"
 }
 """Tool name to the keywords that are accepted for it, the reference (the name in words) first."""
 

@@ -8,11 +8,13 @@ and no) are no entities: both splits use all of them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from random import Random
 from typing import Any
+
+from callgym.envs.apibank.starter import pools
 
 __all__ = ["RECORDS", "SLOTS", "SPLITS", "Draw", "Said", "User", "make_user", "split_of"]
 
@@ -20,347 +22,9 @@ SPLITS = ("train", "test")
 _TEST_SHARE = 0.25
 _TRIES = 2_000
 
-_FIRST = [
-    "Mira",
-    "Otto",
-    "Lena",
-    "Tariq",
-    "Nadia",
-    "Bruno",
-    "Wanda",
-    "Felix",
-    "Greta",
-    "Hugo",
-    "Ines",
-    "Jonas",
-    "Kira",
-    "Lars",
-    "Maja",
-    "Nils",
-    "Olga",
-    "Pavel",
-    "Rosa",
-    "Sven",
-    "Tilda",
-    "Ugo",
-    "Vera",
-    "Willem",
-    "Xenia",
-    "Yusuf",
-    "Zora",
-    "Anton",
-    "Berta",
-    "Cosmo",
-    "Dora",
-    "Emil",
-    "Frida",
-    "Goran",
-    "Hanna",
-    "Ivo",
-    "Judit",
-    "Kamal",
-    "Leila",
-    "Milo",
-    "Nora",
-    "Orla",
-    "Petra",
-    "Quinn",
-    "Ravi",
-    "Selma",
-    "Timo",
-    "Ulla",
-    "Viktor",
-    "Wilma",
-    "Yara",
-    "Zeno",
-    "Alma",
-    "Boris",
-    "Clara",
-    "Doro",
-    "Edda",
-    "Fabio",
-]
-_LAST = [
-    "Abel",
-    "Brandt",
-    "Castell",
-    "Dahl",
-    "Ebner",
-    "Falk",
-    "Grau",
-    "Holm",
-    "Iversen",
-    "Jansen",
-    "Keller",
-    "Lund",
-    "Moser",
-    "Nagy",
-    "Orlov",
-    "Pohl",
-    "Quade",
-    "Rask",
-    "Sauer",
-    "Toth",
-    "Unger",
-    "Vogt",
-    "Weiss",
-    "Ybarra",
-    "Zeller",
-    "Amsel",
-    "Birk",
-    "Corvin",
-    "Dorn",
-    "Engel",
-]
-_CITIES = [
-    "Oslo",
-    "Lisbon",
-    "Vienna",
-    "Prague",
-    "Athens",
-    "Dublin",
-    "Riga",
-    "Tallinn",
-    "Porto",
-    "Seville",
-    "Turin",
-    "Genoa",
-    "Lyon",
-    "Nantes",
-    "Bergen",
-    "Malmo",
-    "Gdansk",
-    "Krakow",
-    "Zagreb",
-    "Split",
-    "Varna",
-    "Sofia",
-    "Cork",
-    "Galway",
-    "Leeds",
-    "York",
-    "Bath",
-    "Ghent",
-    "Bruges",
-    "Utrecht",
-    "Delft",
-    "Basel",
-    "Bern",
-    "Graz",
-    "Linz",
-    "Bonn",
-    "Mainz",
-    "Kiel",
-    "Rostock",
-    "Dresden",
-    "Leipzig",
-    "Weimar",
-    "Turku",
-    "Tampere",
-    "Aarhus",
-    "Odense",
-    "Nice",
-    "Metz",
-    "Dijon",
-    "Trento",
-]
-_COLOURS = [
-    "amber",
-    "blue",
-    "copper",
-    "green",
-    "golden",
-    "grey",
-    "ivory",
-    "red",
-    "silver",
-    "violet",
-    "white",
-    "black",
-    "coral",
-    "olive",
-]
-_SONG_A = [
-    "Silent",
-    "Burning",
-    "Hollow",
-    "Distant",
-    "Paper",
-    "Velvet",
-    "Winter",
-    "Midnight",
-    "Broken",
-    "Electric",
-    "Gentle",
-    "Hidden",
-    "Lonely",
-    "Wild",
-]
-_SONG_B = [
-    "River",
-    "Harbour",
-    "Lantern",
-    "Garden",
-    "Thunder",
-    "Mirror",
-    "Orchard",
-    "Compass",
-    "Island",
-    "Sparrow",
-    "Window",
-    "Meadow",
-    "Engine",
-    "Tide",
-]
-_BOOK_B = [
-    "Clockmaker",
-    "Voyager",
-    "Cartographer",
-    "Beekeeper",
-    "Lighthouse",
-    "Gardener",
-    "Violinist",
-    "Ferryman",
-    "Baker",
-    "Weaver",
-]
-_DISH_A = [
-    "spicy",
-    "smoked",
-    "grilled",
-    "creamy",
-    "roasted",
-    "pickled",
-    "crispy",
-    "sweet",
-    "stuffed",
-    "baked",
-]
-_DISH_B = [
-    "noodles",
-    "trout",
-    "pumpkin",
-    "lentils",
-    "mushrooms",
-    "dumplings",
-    "carrots",
-    "salmon",
-    "beans",
-    "tofu",
-    "potatoes",
-    "aubergine",
-]
-_ROOM_A = ["north", "south", "upper", "lower", "back", "front", "small", "guest"]
-_ROOM_B = [
-    "office",
-    "kitchen",
-    "bedroom",
-    "hall",
-    "studio",
-    "attic",
-    "cellar",
-    "library",
-    "bathroom",
-    "workshop",
-]
-_LAMP_B = ["desk", "floor", "wall", "ceiling", "porch", "garden", "reading", "corner", "stair", "window"]
-_HOTEL_B = [
-    "Heron",
-    "Anchor",
-    "Crown",
-    "Fox",
-    "Lantern",
-    "Mill",
-    "Oak",
-    "Swan",
-    "Bell",
-    "Compass",
-    "Stag",
-    "Harp",
-]
-_STREET_A = [
-    "Mill",
-    "Church",
-    "Station",
-    "Harbour",
-    "Castle",
-    "Garden",
-    "Bridge",
-    "Market",
-    "Forest",
-    "School",
-    "Tower",
-    "Meadow",
-]
-_STREET_B = ["Road", "Lane", "Square", "Street", "Gate", "Row", "Hill", "Yard"]
-_ERRAND_A = ["buy", "fetch", "wrap", "clean", "sell", "post", "order", "pack", "sort", "return"]
-_ERRAND_B = [
-    "the-candles",
-    "the-boots",
-    "two-lemons",
-    "the-tent",
-    "the-curtains",
-    "new-batteries",
-    "the-skis",
-    "some-stamps",
-]
-_NEWS_A = [
-    "the-soup",
-    "the-car",
-    "the-garden",
-    "the-piano",
-    "the-office",
-    "the-sofa",
-    "the-boat",
-    "the-oven",
-    "the-room",
-    "the-tent",
-]
-_NEWS_B = [
-    "ready",
-    "sold",
-    "clean",
-    "broken",
-    "empty",
-    "open",
-    "closed",
-    "fixed",
-    "wet",
-    "late",
-    "dry",
-    "finished",
-]
-_TITLE_A = [
-    "spring",
-    "budget",
-    "travel",
-    "safety",
-    "design",
-    "hiring",
-    "garden",
-    "network",
-    "supply",
-    "archive",
-    "summer",
-    "market",
-]
-_TITLE_B = [
-    "review",
-    "kickoff",
-    "outlook",
-    "audit",
-    "workshop",
-    "briefing",
-    "update",
-    "survey",
-    "report",
-    "planning",
-]
 _SKIES = ("clear", "cloudy", "rain", "snow", "fog", "storm")
 _CURRENCIES = ("EUR", "USD", "GBP", "CHF", "SEK", "NOK", "PLN", "JPY")
-_MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]  # fmt: skip
 _TOKEN_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
-_SYLLABLES = ["ba", "do", "fi", "gu", "ka", "le", "mo", "nu", "pi", "ra", "so", "tu", "ve", "wo", "zi"]
 
 
 def split_of(template: str, key: str) -> str:
@@ -452,9 +116,7 @@ class Draw:
             if said.value not in taken and all(self.fits(template, key) for key in said.keys):
                 self.pairs.extend(f"{template}={key}" for key in said.keys)
                 return said
-        raise RuntimeError(
-            f"no {kind} for template {template!r} in split {self.split!r}; its pool is too small"
-        )
+        raise RuntimeError(f"no {kind} for template {template!r} in split {self.split!r}; its pool is too small")
 
     def fits(self, template: str, key: str) -> bool:
         """Whether the pair belongs to this draw's split."""
@@ -464,7 +126,7 @@ class Draw:
 Slot = Callable[[Draw, str], Said]
 
 
-def _pair(first: list[str], second: list[str], joint: str = " ", prefix: str = "") -> Slot:
+def _pair(first: Sequence[str], second: Sequence[str], joint: str = " ", prefix: str = "") -> Slot:
     """Values of two words, one from each list."""
 
     def slot(draw: Draw, template: str) -> Said:
@@ -474,7 +136,7 @@ def _pair(first: list[str], second: list[str], joint: str = " ", prefix: str = "
     return slot
 
 
-def _word(words: list[str]) -> Slot:
+def _word(words: Sequence[str]) -> Slot:
     def slot(draw: Draw, template: str) -> Said:
         text = draw.rng.choice(words)
         return Said(text, text, (text,))
@@ -524,14 +186,14 @@ def _currency(draw: Draw, template: str) -> Said:
 
 
 def _people(draw: Draw, template: str) -> Said:
-    fitting = [name for name in _FIRST if draw.fits(template, name)]
+    fitting = [name for name in pools.FIRST if draw.fits(template, name)]
     names = draw.rng.sample(fitting, draw.rng.randint(2, 3))
     return Said(f"{', '.join(names[:-1])} and {names[-1]}", names, tuple(names))
 
 
 def _date(draw: Draw, template: str) -> Said:
     day = _later_day(draw)
-    text = day.isoformat() if draw.chance(0.5) else f"{_MONTHS[day.month - 1]} {day.day}"
+    text = day.isoformat() if draw.chance(0.5) else f"{pools.MONTHS[day.month - 1]} {day.day}"
     return Said(text, day.isoformat(), (f"{day:%m-%d}",))
 
 
@@ -541,7 +203,7 @@ def _time(draw: Draw, template: str) -> Said:
     if draw.chance(0.5):
         return Said(value, value, (value[5:],))
     clock = f"{(hour - 1) % 12 + 1}" + (f":{minute}" if minute else "") + (" am" if hour < 12 else " pm")
-    return Said(f"{_MONTHS[day.month - 1]} {day.day} at {clock}", value, (value[5:],))
+    return Said(f"{pools.MONTHS[day.month - 1]} {day.day} at {clock}", value, (value[5:],))
 
 
 def _later_day(draw: Draw) -> date:
@@ -559,28 +221,28 @@ def _prefixed(prefix: str, count: int) -> Callable[[Random], str]:
 
 
 def _password(rng: Random) -> str:
-    return rng.choice(_SYLLABLES) + rng.choice(_SYLLABLES) + str(rng.randint(10, 99))
+    return rng.choice(pools.SYLLABLES) + rng.choice(pools.SYLLABLES) + str(rng.randint(10, 99))
 
 
 SLOTS: dict[str, Slot] = {
-    "username": _code(lambda rng: f"{rng.choice(_FIRST).lower()}{rng.randint(10, 99)}"),
+    "username": _code(lambda rng: f"{rng.choice(pools.FIRST).lower()}{rng.randint(10, 99)}"),
     "password": _code(_password),
     "time": _time,
     "date": _date,
-    "errand": _pair(_ERRAND_A, _ERRAND_B),
-    "news": _pair(_NEWS_A, _NEWS_B, " is "),
-    "title": _pair(_TITLE_A, _TITLE_B),
-    "name": _word(_FIRST),
-    "person": _pair(_FIRST, _LAST),
+    "errand": _pair(pools.ERRAND_A, pools.ERRAND_B),
+    "news": _pair(pools.NEWS_A, pools.NEWS_B, " is "),
+    "title": _pair(pools.TITLE_A, pools.TITLE_B),
+    "name": _word(pools.FIRST),
+    "person": _pair(pools.FIRST, pools.LAST),
     "people": _people,
-    "city": _word(_CITIES),
-    "dish": _pair(_DISH_A, _DISH_B),
-    "hotel": _pair([colour.title() for colour in _COLOURS], _HOTEL_B),
-    "street": _pair(_STREET_A, _STREET_B),
-    "song": _pair(_SONG_A, _SONG_B),
-    "book": _pair(_SONG_A, _BOOK_B),
-    "room": _pair(_ROOM_A, _ROOM_B),
-    "lamp": _pair(_COLOURS, [f"{place}-lamp" for place in _LAMP_B]),
+    "city": _word(pools.CITIES),
+    "dish": _pair(pools.DISH_A, pools.DISH_B),
+    "hotel": _pair([colour.title() for colour in pools.COLOURS], pools.HOTEL_B),
+    "street": _pair(pools.STREET_A, pools.STREET_B),
+    "song": _pair(pools.SONG_A, pools.SONG_B),
+    "book": _pair(pools.SONG_A, pools.BOOK_B),
+    "room": _pair(pools.ROOM_A, pools.ROOM_B),
+    "lamp": _pair(pools.COLOURS, [f"{place}-lamp" for place in pools.LAMP_B]),
     "parcel": _code(_prefixed("PK", 5)),
     "track": _code(_prefixed("T", 4)),
     "train": _code(_prefixed("R", 3)),
@@ -662,7 +324,7 @@ RECORDS: dict[str, Record] = {
     "TrackParcel": _known(
         "parcels",
         ("code",),
-        lambda draw: {"place": draw.rng.choice(_CITIES), "arrives": _later_day(draw).isoformat()},
+        lambda draw: {"place": draw.rng.choice(pools.CITIES), "arrives": _later_day(draw).isoformat()},
     ),
     "FindSong": _known("songs", ("title",), _some("track", "track_id")),
     "FindBook": _known("books", ("title",), _some("book_id", "book_id")),
