@@ -65,6 +65,7 @@ def check_tool_env(env: gym.Env[Any, Any], *, skip_gymnasium: bool = False) -> N
         ToolEnvError: The contract is broken.
         AssertionError: Gymnasium's own checks failed.
     """
+    _acting(env, None)
     if not skip_gymnasium:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*different from the unwrapped version.*")
@@ -108,9 +109,10 @@ def _check_determinism(env: gym.Env[Any, Any]) -> None:
 
 def _check_leaks(env: gym.Env[Any, Any]) -> None:
     alone = play(env, _acting(env, None), seed=3)
-    _, info = env.reset(seed=4)
-    _spoil(info)
-    env.step("an episode that is left unfinished")
+    for seed, action in ((4, "an episode that is left unfinished"), (5, None)):
+        _, info = env.reset(seed=seed)
+        _spoil(info)
+        env.step(_acting(env, action)(""))
     after = play(env, _acting(env, None), seed=3)
     if alone.to_json() != after.to_json():
         raise ToolEnvError(
@@ -174,7 +176,7 @@ def _acting(env: gym.Env[Any, Any], action: str | None) -> Callable[[str], str]:
     oracle = getattr(env.unwrapped, "oracle_action", None)
     if oracle is None:
         raise ToolEnvError(f"{type(env.unwrapped).__name__} has no oracle_action(); derive it from ToolEnv")
-    return lambda _: oracle()  # type: ignore[no-any-return]
+    return lambda _: oracle()
 
 
 def _difference(first: Episode, second: Episode) -> str:

@@ -166,7 +166,7 @@ def read_json_file(path: Path) -> Any:
     text = _read_text(path)
     try:
         return json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: not valid JSON ({error}); was it cut short? Fetch it again.") from error
 
 
@@ -181,7 +181,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
             continue
         try:
             yield row, json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(
                 f"{path}, row {row}: not valid JSON ({error}); the row begins {line[:60]!r}. "
                 "Was the file cut short? Fetch it again."

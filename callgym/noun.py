@@ -55,7 +55,13 @@ class Noun(BaseModel):
 
     def to_json(self) -> str:
         """The record as one line of JSON; key order is the order of the fields, always the same."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        data = self.to_dict()
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        try:
+            text.encode()
+        except UnicodeEncodeError:  # half a surrogate pair, which can only be written as an escape
+            return json.dumps(data, allow_nan=False, separators=(",", ":"))
+        return text
 
     @classmethod
     def from_dict(cls, data: Any, where: str | None = None) -> Self:

@@ -43,7 +43,7 @@ class ToolSchema:
         """None for valid arguments, else a sentence that names up to three faults."""
         if self._validator.is_valid(arguments):
             return None
-        faults = []
+        faults: list[str] = []
         for error in self._validator.iter_errors(arguments):
             if len(faults) == _MAX_LISTED:
                 faults.append("and more")

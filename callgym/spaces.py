@@ -163,7 +163,7 @@ def _slot_bytes(space: TextSpace) -> int:
 @create_shared_memory.register(TextSpace)
 def _create_shared_text(space: TextSpace, n: int = 1, ctx: Any = None) -> SynchronizedArray[Any]:
     if ctx is None:
-        import multiprocessing as ctx  # type: ignore[no-redef]
+        import multiprocessing as ctx
     memory: SynchronizedArray[Any] = ctx.Array("B", n * _slot_bytes(space))
     return memory
 

@@ -88,7 +88,7 @@ class ToolEnv(gym.Env[str, str]):
     and the episode ends when the user has nothing more to say.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}  # type: ignore[misc]
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 4}  # type: ignore[misc]
     family: ClassVar[str]
     """Name of the benchmark; the first half of its ids."""
     protocol: ClassVar[Protocol] = "single"
@@ -393,7 +393,8 @@ class ToolEnv(gym.Env[str, str]):
             if max(map(len, texts)) > _MAX_RESULT_LENGTH:
                 results = tuple(map(_shortened, results, texts))
                 texts = [self.dialect.result_text(result) for result in results]
-            delta = self.dialect.render_results(parsed.calls, results)
+            texts = [_only_characters(text) for text in texts]
+            delta = _only_characters(self.dialect.render_results(parsed.calls, results))
             for call, text in zip(parsed.calls, texts, strict=True):
                 messages.append(Message(role="tool", content=text, name=call.name, tool_call_id=call.id).as_chat())
         if parsed.errors:
@@ -416,7 +417,7 @@ class ToolEnv(gym.Env[str, str]):
             self._tools = {n: s for n, s in self._tools.items() if n not in user.remove_tools}
             self._tools.update(_compile(user.add_tools))
         messages.append(Message(role="user", content=user.content).as_chat())
-        return self.dialect.render_reply(user.content), "running", messages
+        return _only_characters(self.dialect.render_reply(user.content)), "running", messages
 
     def _finish(self, ended: Ending) -> Episode:
         now = self._playing()
@@ -447,7 +448,7 @@ class ToolEnv(gym.Env[str, str]):
 def _work_out(task: Task, dialect: Dialect) -> _Prepared:
     given = task.meta.get("instruction")
     instruction = given if isinstance(given, str) else None
-    prompt = dialect.render_prompt(task.messages, task.prompt_tools, instruction)
+    prompt = _only_characters(dialect.render_prompt(task.messages, task.prompt_tools, instruction))
     if len(prompt) > MAX_OBSERVATION_LENGTH:
         raise DataError(f"the prompt of task {task.id!r} has {len(prompt)} characters; at most 2**20 fit")
     info = {

@@ -36,8 +36,10 @@ def final_answer(task: Task, episode: Episode) -> Score:
         return Score(applies=False, explanation={"reason": "the task asks for no final answer"})
     answer = episode.final_answer
     right = next((accepted for accepted in goal.accepted if _agrees(goal, accepted, answer)), None)
-    explanation = {"answer": answer[:500], "match": goal.match, "accepted": right is not None}
-    return Score(value=float(right is not None), explanation=explanation)
+    return Score(
+        value=float(right is not None),
+        explanation={"answer": answer[:500], "match": goal.match, "accepted": right is not None},
+    )
 
 
 def normalise_answer(text: str) -> str:

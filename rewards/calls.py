@@ -7,6 +7,8 @@ never raises a score.
 
 from __future__ import annotations
 
+from pydantic import JsonValue
+
 from callgym.episode import Episode, Score
 from callgym.goal import CallsGoal
 from callgym.rewards.matching import CallMatch, match_calls
@@ -27,8 +29,10 @@ def call_exact_match(task: Task, episode: Episode) -> Score:
     if matches is None:
         return _NOT_ASKED
     exact = all(
-        match.gold == match.predicted == len(match.pairs) and all(pair[2].exact for pair in match.pairs)
-        for match, _ in matches
+        match.gold == match.predicted == len(match.pairs)
+        and all(pair[2].exact for pair in match.pairs)
+        and turn["reached"]
+        for match, turn in matches
     )
     return Score(value=float(exact), explanation={"turns": [explained for _, explained in matches]})
 
@@ -39,20 +43,20 @@ def argument_f1(task: Task, episode: Episode) -> Score:
     A matched pair earns the F1 of its arguments (a wrong value earns nothing, for the name alone there
     is no credit). A turn earns ``2 * sum of pair F1 / (gold calls + predicted calls)``, which is 1 only
     if all is right and sinks with every missing, extra or unreadable call. A turn without gold calls
-    earns 1 where none was made.
+    earns 1 where it was reached and none was made.
     """
     matches = _match_turns(task, episode)
     if matches is None:
         return _NOT_ASKED
     values = []
-    for match, _ in matches:
+    for match, turn in matches:
         total = match.gold + match.predicted
-        values.append(2 * sum(pair[2].f1 for pair in match.pairs) / total if total else 1.0)
+        values.append(2 * sum(pair[2].f1 for pair in match.pairs) / total if total else float(bool(turn["reached"])))
     value = sum(values) / len(values) if values else 0.0
     return Score(value=value, explanation={"turns": [explained for _, explained in matches]})
 
 
-def _match_turns(task: Task, episode: Episode) -> list[tuple[CallMatch, dict[str, object]]] | None:
+def _match_turns(task: Task, episode: Episode) -> list[tuple[CallMatch, dict[str, JsonValue]]] | None:
     goal = task.goal_of(CallsGoal)
     if goal is None:
         return None
@@ -65,5 +69,5 @@ def _match_turns(task: Task, episode: Episode) -> list[tuple[CallMatch, dict[str
         calls = [call for step in steps for call in step.calls]
         unreadable = sum(len(step.errors) for step in steps)
         match = match_calls(gold, calls, unreadable, goal.ordered)
-        matches.append((match, match.explanation(gold, calls)))
+        matches.append((match, {**match.explanation(gold, calls), "reached": bool(steps)}))
     return matches

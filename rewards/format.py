@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import JsonValue
+
 from callgym.episode import Episode, Score
 from callgym.goal import CallsGoal
 from callgym.task import Task
@@ -26,7 +28,7 @@ def format_validity(task: Task, episode: Episode) -> Score:
             return Score(applies=False, explanation={"reason": "no call was attempted and none is asked for"})
         return Score(value=0.0, explanation={"attempted": 0})
     valid = sum(result.error not in _INVALID for result in results)
-    faults = [error.message for error in unreadable]
+    faults: list[JsonValue] = [error.message for error in unreadable]
     faults += [result.message for result in results if result.error in _INVALID]
     return Score(
         value=valid / attempted,

@@ -35,7 +35,7 @@ __all__ = ["ApiBankDialect", "ApiBankShortDialect"]
 _OPENING = re.compile(r"\[\s*(?=[A-Za-z_][\w.]*\()")
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 _KEY = re.compile(r"([A-Za-z_]\w*)\s*=\s*")
-_AFTER_QUOTE = re.compile(r"\s*(?:,\s*[A-Za-z_]\w*\s*=|\)\s*[\],])")
+_AFTER_QUOTE = re.compile(r"\s*(?:,\s*[A-Za-z_]\w*\s*=|(?:,\s*)?\)\s*[\],])")
 _BARE = re.compile(r"[^,()\[\]{}'\"\s][^,()\[\]{}'\"\n]*")
 _LABELS = ("API-Request:", "AI:")
 _CUE = "Generate API Request:\n"

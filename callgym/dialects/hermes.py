@@ -24,7 +24,6 @@ __all__ = ["HermesDialect"]
 _OPEN, _CLOSE = "<tool_call>", "</tool_call>"
 _START, _END = "<|im_start|>", "<|im_end|>"
 _CUE = f"{_START}assistant\n"
-_END_IN_JSON = "<|im_end|\\u003e"  # the same text to a JSON reader, and no end of turn
 
 _INSTRUCTION = (
     "You may call these tools, one JSON document a line inside <tools></tools>:\n<tools>\n{tools}\n</tools>\n"
@@ -130,7 +129,7 @@ def _to_call(value: Any, position: int) -> ToolCall | ParseError:
 
 def _render_block(call: ToolCall) -> str:
     body = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
-    body = body.replace(_END, _END_IN_JSON)
+    body = body.replace("<|", "<\\u007c")  # the same text to a JSON reader, and no control token
     return f"{_OPEN}\n{body}\n{_CLOSE}"
 
 

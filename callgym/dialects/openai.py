@@ -108,7 +108,7 @@ def _read_message(value: Any, position: int) -> tuple[str, list[ToolCall | Parse
         message = "'tool_calls' is a JSON array of calls"
         return "", [ParseError(kind="malformed", position=position, message=message)]
     content = value.get("content")
-    if calls is None and content is None:
+    if calls is None and content is None and ("content" not in value or "name" in value):
         return "", [_read_call(value, position)]
     return content if isinstance(content, str) else "", [_read_call(item, position) for item in calls or ()]
 

@@ -50,7 +50,7 @@ only (the files of levels 1 and 2 are fetched apart). ``cv-train`` and ``cv-test
 parted 4 to 1 by dialogue, for work on real tasks where there is no training file."""
 
 _DIALOGUES = {1: "lv1-lv2-samples/level-1-given-desc", 2: "lv1-lv2-samples/level-2-toolsearcher"}
-_TYPES = {
+_TYPES: dict[str, dict[str, Any]] = {
     "str": {"type": "string"},
     "int": {"type": "integer"},
     "float": {"type": "number"},
@@ -97,32 +97,32 @@ def _level_1_or_2(folder: Path, level: int) -> Iterator[Task]:
     read = _DialogueReader(folder / _DIALOGUES[level])
     for number, row in enumerate(_rows(path, ("file", "id", "instruction", "input", "expected_output")), 1):
         where = f"{path}, row {number}"
-        instruction, documents = _split_instruction(row["instruction"], where)
-        dialogue = read(row["file"])
-        index = _sample_index(dialogue, row["id"], where)
-        visible = [make_tool(document) for document in documents]
-        history = dialogue[:index]
-        tools = _callable_tools(visible, history, dialogue[index]["api_name"], known)
-        yield _make_task(
-            id=f"L{level}/{row['file'].removesuffix('.jsonl')}/{row['id']}",
-            messages=(
-                Message(role="system", content="The current year is 2023."),
-                *_messages(history, tools),
-            ),
-            tools=tools,
-            documented=[tool.name for tool in visible],
-            gold=dialogue[index],
-            meta={
-                "source": f"test-data/{path.name}",
-                "dialogue": row["file"],
-                "sample": row["id"],
-                "turn": index,
-                "instruction": instruction,
-                "official_prompt_sha256": _sha256(row["instruction"] + "\n" + row["input"]),
-            },
-            level=level,
-            where=where,
-        )
+        with _naming(where):
+            instruction, documents = _split_instruction(row["instruction"], where)
+            dialogue = read(row["file"])
+            index = _sample_index(dialogue, row["id"], where)
+            visible = [make_tool(document) for document in documents]
+            history = dialogue[:index]
+            tools = _callable_tools(visible, history, dialogue[index]["api_name"], known)
+            yield _make_task(
+                id=f"L{level}/{row['file'].removesuffix('.jsonl')}/{row['id']}",
+                messages=(
+                    Message(role="system", content="The current year is 2023."),
+                    *_messages(history, tools),
+                ),
+                tools=tools,
+                documented=[tool.name for tool in visible],
+                gold=dialogue[index],
+                meta={
+                    "source": f"test-data/{path.name}",
+                    "dialogue": row["file"],
+                    "sample": row["id"],
+                    "turn": index,
+                    "instruction": instruction,
+                    "official_prompt_sha256": _sha256(row["instruction"] + "\n" + row["input"]),
+                },
+                level=level,
+            )
 
 
 class _DialogueReader:
@@ -139,14 +139,21 @@ class _DialogueReader:
         return self._read[name]
 
 
+_FIELDS: dict[str, dict[str, type]] = {
+    "User": {"text": str},
+    "AI": {"text": str},
+    "API": {"api_name": str, "param_dict": dict, "result": dict},
+}
+
+
 def _checked_row(row: Any, where: str) -> dict[str, Any]:
     role = row.get("role") if isinstance(row, dict) else None
-    needed = {"User": ("text",), "AI": ("text",), "API": ("api_name", "param_dict", "result")}.get(str(role))
+    needed = _FIELDS.get(role) if isinstance(role, str) else None
     if needed is None:
         raise DataError(f"{where}: a row's role is User, AI or API, found {role!r}; fetch the file again.")
-    missing = [key for key in needed if key not in row]
-    if missing:
-        raise DataError(f"{where}: a row of role {role} needs {missing}; fetch the file again.")
+    wrong = [f"{key!r} as {kind.__name__}" for key, kind in needed.items() if not isinstance(row.get(key), kind)]
+    if wrong:
+        raise DataError(f"{where}: a row of role {role} needs {', '.join(wrong)}; fetch the file again.")
     checked: dict[str, Any] = row
     return checked
 
@@ -183,42 +190,42 @@ def _level_3(folder: Path) -> Iterator[Task]:
     known = _derived_tools(folder, "derived/apis_lv3.json")
     for number, row in enumerate(prompts, 1):
         where = f"{prompts_path}, row {number}"
-        sample_id, api_id = row["sample_id"], row["api_id"]
-        if not (sample_id < len(samples) and api_id < len(samples[sample_id]["apis"])):
-            raise DataError(f"{where}: call {api_id} of sample {sample_id} is not in {samples_path}")
-        sample = samples[sample_id]
-        calls = [
-            {
-                "role": "API",
-                "api_name": call["api_name"],
-                "param_dict": call["input"],
-                "result": call["output"],
-            }
-            for call in sample["apis"]
-        ]
-        search = make_tool(json.loads(row["input"].partition("\n")[0]))
-        requirement = {"role": "User", "text": sample["requirement"].strip()}
-        history = [requirement, *calls[:api_id]]
-        tools = _callable_tools([search], history, calls[api_id]["api_name"], known)
-        yield _make_task(
-            id=f"L3/{sample_id}/{api_id}",
-            messages=_messages(history, tools, whole_result=True),
-            tools=tools,
-            documented=[_SEARCH],
-            gold=calls[api_id],
-            meta={
-                "source": "test-data/level-3-batch-inf.json",
-                "dialogue": f"level-3.json[{sample_id}]",
-                "turn": api_id,
-                "instruction": row["instruction"],
-                "official_prompt_sha256": _sha256(
-                    # Level 3's files have a space after the cue, which is the one thing left out here.
-                    (row["instruction"] + row["input"]).replace("API Request: \n", "API Request:\n")
-                ),
-            },
-            level=3,
-            where=where,
-        )
+        with _naming(where):
+            sample_id, api_id = row["sample_id"], row["api_id"]
+            if not (0 <= sample_id < len(samples) and 0 <= api_id < len(samples[sample_id]["apis"])):
+                raise DataError(f"{where}: call {api_id} of sample {sample_id} is not in {samples_path}; fetch both again.")
+            sample = samples[sample_id]
+            calls = [
+                {
+                    "role": "API",
+                    "api_name": call["api_name"],
+                    "param_dict": call["input"],
+                    "result": call["output"],
+                }
+                for call in sample["apis"]
+            ]
+            search = make_tool(json.loads(row["input"].partition("\n")[0]))
+            requirement = {"role": "User", "text": sample["requirement"].strip()}
+            history = [requirement, *calls[:api_id]]
+            tools = _callable_tools([search], history, calls[api_id]["api_name"], known)
+            yield _make_task(
+                id=f"L3/{sample_id}/{api_id}",
+                messages=_messages(history, tools, whole_result=True),
+                tools=tools,
+                documented=[_SEARCH],
+                gold=calls[api_id],
+                meta={
+                    "source": "test-data/level-3-batch-inf.json",
+                    "dialogue": f"level-3.json[{sample_id}]",
+                    "turn": api_id,
+                    "instruction": row["instruction"],
+                    "official_prompt_sha256": _sha256(
+                        # Level 3's files have a space after the cue, which is the one thing left out here.
+                        (row["instruction"] + row["input"]).replace("API Request: \n", "API Request:\n")
+                    ),
+                },
+                level=3,
+            )
 
 
 # The training file of level 3.
@@ -232,7 +239,9 @@ def _training_tasks(folder: Path, level: int) -> Iterator[Task]:
             "split='cv-train', or data='starter', which has a training split at every level."
         )
     for number, row in enumerate(_rows(path, ("instruction", "input", "output")), 1):
-        task = _training_task(row, level, number, f"{path}, row {number}")
+        where = f"{path}, row {number}"
+        with _naming(where):
+            task = _training_task(row, level, number, where)
         if task is not None:
             yield task
 
@@ -317,7 +326,7 @@ def _interned_tool(text: str) -> Tool:
     name = document.get("name") or document.get("apiCode")
     inputs = document.get("input_parameters", document.get("parameters", {}))
     optional = (document.get("call_signature") or {}).get("defaults", {})
-    properties = {}
+    properties: dict[str, Any] = {}
     for key, parameter in inputs.items():
         # A type that is no JSON type ("tuple", "any") takes any value.
         schema = _TYPES.get(parameter.get("type", "str"), {})
@@ -355,7 +364,8 @@ def _derived_tools(folder: Path, name: str) -> dict[str, Tool]:
     if not path.is_file():
         return {}
     keys = ("name", "description", "input_parameters", "output_parameters")
-    return {row["name"]: make_tool({key: row[key] for key in keys}) for row in _rows(path, keys)}
+    with _naming(str(path)):
+        return {row["name"]: make_tool({key: row[key] for key in keys}) for row in _rows(path, keys)}
 
 
 def _callable_tools(
@@ -421,13 +431,12 @@ def _make_task(
     gold: dict[str, Any],
     meta: dict[str, Any],
     level: int,
-    where: str,
 ) -> Task:
     name = gold["api_name"]
     tool = next((tool for tool in tools if tool.name == name), None)
     arguments = _typed_arguments(tool, gold["param_dict"])
     result = gold["result"]
-    recorded = {"content": result.get("output")}
+    recorded: dict[str, Any] = {"content": result.get("output")}
     if result.get("exception"):
         recorded = {"content": None, "error": "tool_error", "message": str(result["exception"])}
     fault = f"{name} is documented nowhere" if tool is None else ToolSchema(tool).check(arguments)
@@ -452,12 +461,24 @@ def _make_task(
 def _rows(path: Path, keys: tuple[str, ...]) -> list[dict[str, Any]]:
     rows = read_json_file(path)
     if not isinstance(rows, list):
-        raise DataError(f"{path}: a JSON array of rows was expected, found {type(rows).__name__}")
+        raise DataError(f"{path}: a JSON array of rows was expected, found {type(rows).__name__}; fetch the file again.")
     for number, row in enumerate(rows, 1):
         missing = [key for key in keys if not isinstance(row, dict) or key not in row]
         if missing:
             raise DataError(f"{path}, row {number}: {missing} are missing; fetch the file again.")
     return rows
+
+
+@contextlib.contextmanager
+def _naming(where: str) -> Iterator[None]:
+    """Turn what a damaged row provokes into an error that names the row."""
+    try:
+        yield
+    except DataError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
+        fault = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        raise DataError(f"{where}: cannot be read as a sample ({fault}); fetch the file again.") from error
 
 
 def _sha256(text: str) -> str:

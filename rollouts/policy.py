@@ -1,0 +1,95 @@
+"""A policy: situations in, actions out, many at once::
+
+    policy = get_policy("hf:/models/qwen", temperature=0.7)
+    actions = policy.act(situations)
+
+An action depends on its situation alone, never on its neighbours in the batch; all randomness comes
+from the situation's seed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from callgym.envs.base import ToolEnv
+from callgym.errors import ConfigurationError
+
+__all__ = ["Policy", "Situation", "get_policy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Where an episode stands when an action is asked for."""
+
+    env: ToolEnv
+    """The environment, unwrapped: for its dialect, and for the oracle."""
+    observation: str
+    """What the environment returned last."""
+    prompt: str
+    """The whole conversation so far as text, in the environment's dialect."""
+    messages: tuple[dict[str, Any], ...]
+    """The whole conversation so far as chat messages; read them, do not change them."""
+    tools: tuple[dict[str, Any], ...]
+    """The tools in OpenAI's shape; read them, do not change them."""
+    seed: int
+    """Derived from the episode's seed and the step's number."""
+
+
+class Policy(Protocol):
+    """What acts."""
+
+    @property
+    def name(self) -> str:
+        """What records and summaries call it; it holds no secret."""
+
+    def act(self, situations: Sequence[Situation]) -> list[str]:
+        """One action for each situation, in order."""
+
+    def close(self) -> None:
+        """Give back connections and the like; a later ``act`` opens them again."""
+
+
+_SERVER = re.compile(r"openai:(?P<model>.+)@(?P<url>https?://.+)")
+_KNOWN = "oracle, abstain, random, echo, hf:PATH_OR_NAME, openai:MODEL@http://HOST:PORT/v1"
+
+
+def get_policy(name: str, **options: Any) -> Policy:
+    """The policy of that name.
+
+    Args:
+        name: ``oracle``, ``abstain``, ``random``, ``echo``, ``hf:PATH`` (a transformers model in a
+            folder or on the hub) or ``openai:MODEL@http://host:port/v1``.
+        options: What the policy's class takes besides: ``temperature``, ``max_new_tokens`` and so on.
+
+    Raises:
+        ConfigurationError: There is no such policy, or it has no such option.
+        MissingPackageError: The policy needs a package that is not installed.
+    """
+    from callgym.rollouts.scripted import SCRIPTED
+
+    if name in SCRIPTED:
+        return _make(name, SCRIPTED[name], options)
+    if name.startswith("hf:") and len(name) > len("hf:"):
+        from callgym.rollouts.transformers_policy import TransformersPolicy
+
+        return _make(name, TransformersPolicy.from_pretrained, options, name.removeprefix("hf:"))
+    server = _SERVER.fullmatch(name)
+    if server is not None:
+        from callgym.rollouts.server_policy import ServerPolicy
+
+        return _make(name, ServerPolicy, options, server["model"], server["url"])
+    raise ConfigurationError(f"no policy {name!r}; there are: {_KNOWN}")
+
+
+def _make(name: str, make: Callable[..., Policy], options: dict[str, Any], *given: str) -> Policy:
+    try:
+        inspect.signature(make).bind(*given, **options)
+    except TypeError as error:
+        known = [key for key, p in inspect.signature(make).parameters.items() if p.kind is p.KEYWORD_ONLY]
+        listed = ", ".join(known) or "none"
+        raise ConfigurationError(f"policy {name!r}: {error}; its options are: {listed}") from None
+    return make(*given, **options)

@@ -1,0 +1,89 @@
+"""A seat: one environment, and the episode that is being played in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+
+from callgym.envs.base import MAX_ACTION_LENGTH, ToolEnv
+from callgym.episode import Episode
+from callgym.errors import ConfigurationError
+from callgym.rollouts.plan import Plan, derive_seed
+from callgym.rollouts.policy import Situation
+
+__all__ = ["Seat"]
+
+
+class Seat:
+    """Plays one episode after another, and keeps the conversation that a policy is shown."""
+
+    def __init__(self, env: gym.Env[Any, Any]) -> None:
+        """Take an environment; it is closed with the seat.
+
+        Raises:
+            ConfigurationError: It is no tool environment.
+        """
+        if not isinstance(env.unwrapped, ToolEnv):
+            raise ConfigurationError(f"episodes are played in a ToolEnv, got {type(env.unwrapped).__name__}")
+        self.env = env
+        self.tool_env: ToolEnv = env.unwrapped
+        self.index = -1
+        """The episode that is being played."""
+        self._seed = 0
+        self._step = 0
+        self._observation = ""
+        self._prompt = ""
+        self._messages: tuple[dict[str, Any], ...] = ()
+        self._tools: tuple[dict[str, Any], ...] = ()
+
+    def start(self, plan: Plan, index: int) -> None:
+        """Begin episode ``index`` of ``plan``."""
+        self.index = index
+        self._seed = plan.episode_seed(index)
+        self._step = 0
+        self._observation, info = self.env.reset(seed=self._seed, options={"task": plan.task(index)})
+        self._prompt = self._observation
+        self._messages = tuple(info["messages"])
+        self._tools = tuple(info["tools"])
+
+    def situation(self) -> Situation:
+        """What the policy is shown now."""
+        return Situation(
+            env=self.tool_env,
+            observation=self._observation,
+            prompt=self._prompt,
+            messages=self._messages,
+            tools=self._tools,
+            seed=derive_seed("action", self._seed, self._step),
+        )
+
+    def step(self, action: str) -> Episode | None:
+        """Take one action; the record where the episode is over, else None."""
+        self._observation, _, terminated, truncated, info = self.env.step(action)
+        self._step += 1
+        if terminated or truncated:
+            return _record(info)
+        if self.tool_env.observation_mode == "delta":
+            # As the environment shows it: half surrogates replaced, then cut.
+            shown = action.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+            self._prompt += shown[:MAX_ACTION_LENGTH] + self._observation
+        else:
+            self._prompt = self._observation
+        self._messages += tuple(info["messages"])
+        self._tools = tuple(info.get("tools", self._tools))  # they are there where they have changed
+        return None
+
+    def close(self) -> None:
+        """Close the environment."""
+        self.env.close()  # type: ignore[no-untyped-call]
+
+
+def _record(info: dict[str, Any]) -> Episode:
+    episode = info.get("episode")
+    if not isinstance(episode, Episode):
+        raise ConfigurationError(
+            f"info['episode'] at the end is {type(episode).__name__}, not an Episode; "
+            "does a wrapper end episodes, or drop info?"
+        )
+    return episode
