@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from pydantic import Field, field_validator
@@ -50,7 +51,5 @@ class Tool(Noun):
 
     def as_chat(self) -> dict[str, Any]:
         """The tool in OpenAI's shape, which chat templates and servers take as it is."""
-        return {
-            "type": "function",
-            "function": {"name": self.name, "description": self.description, "parameters": self.parameters},
-        }
+        function = {"name": self.name, "description": self.description, "parameters": copy.deepcopy(self.parameters)}
+        return {"type": "function", "function": function}

@@ -79,8 +79,8 @@ class ToolEnv(gym.Env[str, str]):
 
     Actions and observations are text. ``info`` after ``reset``: ``task_id``, ``messages`` and ``tools``
     (plain dicts in OpenAI's shape, fresh copies), ``turn``, ``data``. After ``step``: ``calls``,
-    ``results``, ``messages`` (the new ones), ``rewards`` (name to score), ``turn``, and at the end
-    ``episode``, the Episode record.
+    ``results``, ``messages`` (the new ones), ``rewards`` (name to score), ``turn``, ``tools`` where a user
+    turn changed them, and at the end ``episode``, the Episode record.
 
     ``protocol`` says how an episode runs. ``single`` and ``step``: one action, then the end (``step``
     is teacher-forced: the recorded history comes first). ``dialogue``: the policy acts until done;
@@ -199,6 +199,7 @@ class ToolEnv(gym.Env[str, str]):
         self._length = len(now.prompt)
         self._turn = 0
         self._tools = now.schemas
+        self._tools_changed = False
         self._done = False
         info: dict[str, Any] = marshal.loads(now.info)
         info["turn"] = 0
@@ -253,6 +254,9 @@ class ToolEnv(gym.Env[str, str]):
             "turn": self._turn,
             "rewards": {},
         }
+        if self._tools_changed:
+            info["tools"] = [schema.tool.as_chat() for schema in self._tools.values()]
+            self._tools_changed = False
         reward = 0.0
         if ended != "running":
             episode = self._finish(ended)
@@ -416,6 +420,7 @@ class ToolEnv(gym.Env[str, str]):
         if user.add_tools or user.remove_tools:
             self._tools = {n: s for n, s in self._tools.items() if n not in user.remove_tools}
             self._tools.update(_compile(user.add_tools))
+            self._tools_changed = True
         messages.append(Message(role="user", content=user.content).as_chat())
         return _only_characters(self.dialect.render_reply(user.content)), "running", messages
 

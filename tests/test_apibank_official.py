@@ -125,7 +125,8 @@ def test_cross_validation_parts_whole_dialogues(apibank_data: Path, level: int) 
     dialogues = [{task.meta["dialogue"] for task in part} for part in (train, test)]
     assert dialogues[0].isdisjoint(dialogues[1])
     assert sorted(task.id for task in (*train, *test)) == sorted(task.id for task in whole)
-    assert 0.1 < len(test) / len(whole) < 0.35
+    assert len(dialogues[1]) == sum(map(len, dialogues)) // 5
+    assert 0.1 < len(test) / len(whole) < 0.3
 
 
 def test_the_training_file_of_level_3_is_a_split(apibank_data: Path) -> None:

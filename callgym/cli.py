@@ -1,0 +1,215 @@
+"""The command line: ``callgym list``, ``show``, ``eval``, ``check``, ``fetch``, ``train``."""
+
+from __future__ import annotations
+
+import functools
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import gymnasium as gym
+
+from callgym.checker import check_tool_env
+from callgym.data import DataNotice, cache_folder, fetch_from
+from callgym.errors import CallGymError
+from callgym.registry import ENVIRONMENTS, find_environment
+
+__all__ = ["main"]
+
+_FETCHABLE = ("apibank",)
+
+
+def _explained(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn CallGym's own errors into one line on stderr and exit status 2; bugs keep their traceback."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+        except (CallGymError, gym.error.Error) as error:
+            message = " ".join(str(error).split())
+            raise click.ClickException(message) from error
+
+    return run
+
+
+def _notice(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+    click.echo(str(message), err=True)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="callgym")
+def main() -> None:
+    """Gymnasium environments in which language models learn to use tools."""
+    warnings.showwarning = _notice
+    warnings.simplefilter("once", DataNotice)
+
+
+_data = click.option("--data", default="auto", help="auto, official, starter, or a folder.", show_default=True)
+_split = click.option("--split", default="test", help="Part of the data.", show_default=True)
+_dialect = click.option("--dialect", default=None, help="How calls are written; the environment's own by default.")
+
+
+@main.command("list")
+@click.option("--json", "as_json", is_flag=True, help="A JSON list of objects.")
+@_data
+@_explained
+def list_environments(as_json: bool, data: str) -> None:
+    """The environments, with the number of tasks of their test split."""
+    rows = []
+    for entry in ENVIRONMENTS:
+        env: Any = gym.make(entry.id, data=data, disable_env_checker=True).unwrapped
+        row = {
+            "id": entry.id,
+            "family": entry.family,
+            "protocol": entry.protocol,
+            "tasks": len(env.tasks),
+            "data": env.source.kind,
+            "summary": entry.summary,
+        }
+        rows.append(row)
+        env.close()
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    click.echo(f"{'id':<18}{'protocol':<10}{'tasks':>6}  {'data':<9}about")
+    for row in rows:
+        click.echo(f"{row['id']:<18}{row['protocol']:<10}{row['tasks']:>6}  {row['data']:<9}{row['summary']}")
+
+
+@main.command()
+@click.argument("id")
+@click.option("--task", default=None, help="A task's id or number; the first by default.")
+@click.option("--prompt", is_flag=True, help="Print the first observation as the policy gets it.")
+@click.option("--episodes", type=click.Path(exists=True, dir_okay=False), help="Show an episode of this file instead.")
+@_data
+@_split
+@_dialect
+@_explained
+def show(
+    id: str, task: str | None, prompt: bool, episodes: str | None, data: str, split: str, dialect: str | None
+) -> None:
+    """A task as a person would read it, with the oracle's action."""
+    from callgym.show import episode_as_text, task_as_text
+
+    if episodes is not None:
+        from callgym.rollouts.episodes import read_episodes
+
+        for index, episode in read_episodes(episodes):
+            if task in (None, episode.task_id, str(index)):
+                click.echo(episode_as_text(episode))
+                return
+        raise CallGymError(f"{episodes} has no episode of task {task!r}")
+    env: Any = _make(id, data=data, split=split, dialect=dialect)
+    wanted: Any = 0 if task is None else int(task) if task.isdigit() else task
+    observation, _ = env.reset(seed=0, options={"task": wanted})
+    if prompt:
+        click.echo(observation)
+        return
+    click.echo(task_as_text(env.task))
+    click.echo(f"\nORACLE\n  {env.oracle_action()}")
+
+
+@main.command("eval")
+@click.argument("id")
+@click.option("--policy", required=True, help="oracle, abstain, random, echo, hf:PATH, openai:MODEL@URL.")
+@click.option("--episodes", type=click.IntRange(min=1), default=None, help="Every task once by default.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--batch", type=click.IntRange(min=1), default=32, show_default=True, help="Episodes side by side.")
+@click.option("--temperature", type=click.FloatRange(min=0), default=None, help="For model policies.")
+@click.option("--max-new-tokens", type=click.IntRange(min=1), default=None, help="For model policies.")
+@click.option("--out", type=click.Path(dir_okay=False), help="Write a JSON line an episode; resumes.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object as the last line.")
+@_data
+@_split
+@_dialect
+@_explained
+def evaluate(
+    id: str,
+    policy: str,
+    episodes: int | None,
+    seed: int,
+    batch: int,
+    temperature: float | None,
+    max_new_tokens: int | None,
+    out: str | None,
+    as_json: bool,
+    data: str,
+    split: str,
+    dialect: str | None,
+) -> None:
+    """Play episodes with a policy and report the mean return."""
+    from callgym.rollouts.local import run_episodes
+    from callgym.rollouts.policy import get_policy
+
+    options = {"temperature": temperature, "max_new_tokens": max_new_tokens}
+    actor = get_policy(policy, **{name: value for name, value in options.items() if value is not None})
+    env = _make(id, data=data, split=split, dialect=dialect)
+    count = len(env.tasks) if episodes is None else episodes
+    env.close()
+    result = run_episodes(
+        id,
+        actor,
+        episodes=count,
+        seed=seed,
+        batch_size=batch,
+        env_options={"data": data, "split": split, "dialect": dialect},
+        out=out,
+    )
+    click.echo(result.summary.to_json() if as_json else result.summary.table())
+
+
+@main.command()
+@click.argument("id")
+@_data
+@_split
+@_dialect
+@_explained
+def check(id: str, data: str, split: str, dialect: str | None) -> None:
+    """Check that an environment keeps the contract (check_tool_env)."""
+    find_environment(id)
+    check_tool_env(gym.make(id, data=data, split=split, dialect=dialect))
+    click.echo(f"{id}: ok")
+
+
+@main.command()
+@click.argument("name", type=click.Choice(_FETCHABLE))
+@click.option("--from", "folder", type=click.Path(file_okay=False, path_type=Path), required=True)
+@_explained
+def fetch(name: str, folder: Path) -> None:
+    """Take a benchmark's files from a folder into the cache (CALLGYM_DATA)."""
+    from callgym.envs.apibank.tasks import FILES
+
+    files = fetch_from(name, folder, FILES)
+    click.echo(f"{name}: {len(files)} files in {cache_folder() / name}")
+
+
+@main.command()
+@click.argument("id")
+@click.option("--model", required=True, help="A folder or a name on the hub.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder of the run.")
+@click.option("--steps", type=click.IntRange(min=1), default=100, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--learning-rate", type=click.FloatRange(min=0, min_open=True), default=1e-6, show_default=True)
+@click.option("--group", type=click.IntRange(min=2), default=8, show_default=True, help="Episodes of one task.")
+@click.option("--batch", type=click.IntRange(min=2), default=64, show_default=True, help="Episodes of one step.")
+@click.option("--max-new-tokens", type=click.IntRange(min=1), default=256, show_default=True)
+@click.option("--split", default="train", show_default=True)
+@_data
+@_dialect
+@_explained
+def train(id: str, model: str, out: Path, **options: Any) -> None:
+    """Train a model on an environment with GRPO (TRL)."""
+    from callgym.trainers.grpo import GrpoSettings, train_grpo
+
+    find_environment(id)
+    summary = train_grpo(GrpoSettings(ids=(id,), model=model, out=out, **options))
+    click.echo(summary)
+
+
+def _make(id: str, **options: Any) -> Any:
+    find_environment(id)
+    return gym.make(id, disable_env_checker=True, **options).unwrapped
