@@ -1,8 +1,8 @@
 """Call exact match and argument F1: did the policy make the calls that were asked for?
 
 Both pair predicted with gold calls by optimal assignment within each user turn, so neither the order
-of unordered calls nor a near miss beside a hit matters, and an extra, repeated or unreadable call
-never raises a score.
+of unordered calls nor a near miss beside a hit matters. A call without a partner, an unreadable one
+and a repetition of a tool that is asked for once never raise a score.
 """
 
 from __future__ import annotations
