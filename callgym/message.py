@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 import json
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import field_serializer, field_validator
 
 from callgym.call import ToolCall
+from callgym.json_value import copy_json
 from callgym.noun import Noun
 
-__all__ = ["Message", "Role"]
+__all__ = ["Message", "Role", "assistant_chat", "tool_chat"]
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -63,6 +64,22 @@ class Message(Noun):
         return chat
 
 
+def assistant_chat(content: str | None, calls: Sequence[ToolCall]) -> dict[str, Any]:
+    """An assistant message as a plain dict, without the cost of a Message."""
+    chat: dict[str, Any] = {"role": "assistant", "content": content}
+    if calls:
+        chat["tool_calls"] = [_write_call(call) for call in calls]
+    return chat
+
+
+def tool_chat(content: str, call: ToolCall) -> dict[str, Any]:
+    """A tool's answer as a plain dict, without the cost of a Message."""
+    chat: dict[str, Any] = {"role": "tool", "content": content, "name": call.name}
+    if call.id is not None:
+        chat["tool_call_id"] = call.id
+    return chat
+
+
 def _read_call(item: Any) -> Any:
     if not (isinstance(item, dict) and isinstance(item.get("function"), dict)):
         return item
@@ -80,5 +97,5 @@ def _write_call(call: ToolCall) -> dict[str, Any]:
     written: dict[str, Any] = {} if call.id is None else {"id": call.id}
     written["type"] = "function"
     # A copy: the dict goes to callers, who may change it, while the call stays in the record.
-    written["function"] = {"name": call.name, "arguments": copy.deepcopy(call.arguments)}
+    written["function"] = {"name": call.name, "arguments": copy_json(call.arguments)}
     return written

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from pydantic import Field, field_validator
 
+from callgym.json_value import copy_json
 from callgym.noun import JsonObject, Noun
 
 __all__ = ["Tool"]
@@ -51,5 +51,5 @@ class Tool(Noun):
 
     def as_chat(self) -> dict[str, Any]:
         """The tool in OpenAI's shape, which chat templates and servers take as it is."""
-        function = {"name": self.name, "description": self.description, "parameters": copy.deepcopy(self.parameters)}
+        function = {"name": self.name, "description": self.description, "parameters": copy_json(self.parameters)}
         return {"type": "function", "function": function}

@@ -35,7 +35,7 @@ from callgym.dialects import Dialect, ParsedAction, get_dialect
 from callgym.episode import Ending, Episode, ParseError, Step
 from callgym.errors import ConfigurationError, DataError
 from callgym.goal import CallsGoal, DecisionGoal
-from callgym.message import Message
+from callgym.message import assistant_chat, tool_chat
 from callgym.rewards import Rubric, get_rubric
 from callgym.schema import ToolSchema
 from callgym.spaces import TextSpace
@@ -144,6 +144,12 @@ class ToolEnv(gym.Env[str, str]):
             raise DataError(f"{type(self).__name__} found no tasks for split={split!r} and data={data!r}")
         self._backend = backend if backend is not None else self.make_backend(self.source)
         self._index_of: dict[str, int] | None = None
+        self._config = {
+            "split": split,
+            "dialect": self.dialect.name,
+            "max_steps": max_steps,
+            "observation": observation,
+        }
         self._sweep: list[int] = []
         self._session: Session | None = None
         self._now: _Prepared | None = None
@@ -220,22 +226,14 @@ class ToolEnv(gym.Env[str, str]):
         now = self._playing()
         if self._done:
             raise gym.error.ResetNeeded("the episode is over; call reset() before the next step()")
-        action = _only_characters(action)
+        action = _only_characters(str(action))  # numpy's text is a subclass, which JSON records must not hold
         parsed = self._parse(action)
-        results = tuple(self._run(call) for call in parsed.calls)
+        results = tuple([self._run(call) for call in parsed.calls])
         turn = self._turn
         delta, ended, messages = self._answer(parsed, results)
-        if ended == "running" and len(self._steps) + 1 >= self.max_steps:
-            ended = "truncated"
-        shown = action if len(action) <= MAX_ACTION_LENGTH else action[:MAX_ACTION_LENGTH]
-        if self._length + len(shown) + len(delta) > MAX_OBSERVATION_LENGTH:
-            delta = delta[: max(0, MAX_OBSERVATION_LENGTH - self._length - len(shown))]
-            shown = shown[: MAX_OBSERVATION_LENGTH - self._length]
-            ended = "truncated" if ended == "running" else ended
-        self._length += len(shown) + len(delta)
-        self._texts += (shown, delta)
+        delta, ended = self._extend(action, delta, ended)
         self._steps.append(
-            Step(
+            Step.trusted(
                 action=action,
                 turn=turn,
                 content=parsed.content,
@@ -244,6 +242,7 @@ class ToolEnv(gym.Env[str, str]):
                 errors=parsed.errors,
                 results=results,
                 observation=delta,
+                reward=0.0,
             )
         )
         info: dict[str, Any] = {
@@ -379,7 +378,7 @@ class ToolEnv(gym.Env[str, str]):
         schema = self._tools.get(call.name)
         if schema is None or not call.arguments:
             return call
-        return ToolCall(name=call.name, arguments=schema.coerce(call.arguments), id=call.id)
+        return ToolCall.trusted(name=call.name, arguments=schema.coerce(call.arguments), id=call.id)
 
     def _run(self, call: ToolCall) -> ToolResult:
         assert self._session is not None
@@ -390,26 +389,37 @@ class ToolEnv(gym.Env[str, str]):
     ) -> tuple[str, Ending, list[dict[str, Any]]]:
         """What comes back, how the episode stands, and the new messages."""
         dialogue = self.protocol == "dialogue"
-        messages = [Message(role="assistant", content=parsed.content or None, tool_calls=parsed.calls).as_chat()]
+        messages = [assistant_chat(parsed.content or None, parsed.calls)]
         delta = ""
         if results:
             texts = [self.dialect.result_text(result) for result in results]
             if max(map(len, texts)) > _MAX_RESULT_LENGTH:
                 results = tuple(map(_shortened, results, texts))
                 texts = [self.dialect.result_text(result) for result in results]
-            texts = [_only_characters(text) for text in texts]
             delta = _only_characters(self.dialect.render_results(parsed.calls, results))
-            for call, text in zip(parsed.calls, texts, strict=True):
-                messages.append(Message(role="tool", content=text, name=call.name, tool_call_id=call.id).as_chat())
+            messages += [tool_chat(_only_characters(t), call) for t, call in zip(texts, parsed.calls, strict=True)]
         if parsed.errors:
             fault = " ".join(error.message for error in parsed.errors[:3])
             delta += self.dialect.render_reply(fault)
-            messages.append(Message(role="user", content=fault).as_chat())
+            messages.append({"role": "user", "content": fault})
         if not dialogue:
             return delta, "terminated", messages
         if results or parsed.errors:
             return delta, "running", messages
         return self._next_user_turn(messages)
+
+    def _extend(self, action: str, delta: str, ended: Ending) -> tuple[str, Ending]:
+        """Add action and answer to the conversation, within its limits of steps and of length."""
+        if ended == "running" and len(self._steps) + 1 >= self.max_steps:
+            ended = "truncated"
+        shown = action if len(action) <= MAX_ACTION_LENGTH else action[:MAX_ACTION_LENGTH]
+        if self._length + len(shown) + len(delta) > MAX_OBSERVATION_LENGTH:
+            delta = delta[: max(0, MAX_OBSERVATION_LENGTH - self._length - len(shown))]
+            shown = shown[: MAX_OBSERVATION_LENGTH - self._length]
+            ended = "truncated" if ended == "running" else ended
+        self._length += len(shown) + len(delta)
+        self._texts += (shown, delta)
+        return delta, ended
 
     def _next_user_turn(self, messages: list[dict[str, Any]]) -> tuple[str, Ending, list[dict[str, Any]]]:
         task = self._playing().task
@@ -421,33 +431,29 @@ class ToolEnv(gym.Env[str, str]):
             self._tools = {n: s for n, s in self._tools.items() if n not in user.remove_tools}
             self._tools.update(_compile(user.add_tools))
             self._tools_changed = True
-        messages.append(Message(role="user", content=user.content).as_chat())
+        messages.append({"role": "user", "content": user.content})
         return _only_characters(self.dialect.render_reply(user.content)), "running", messages
 
     def _finish(self, ended: Ending) -> Episode:
         now = self._playing()
         self._done = True
-        episode = Episode(
+        episode = Episode.trusted(
             env_id=self.env_id,
             task_id=now.task.id,
             seed=self._seed,
-            config={
-                "split": self.split,
-                "dialect": self.dialect.name,
-                "max_steps": self.max_steps,
-                "observation": self.observation_mode,
-            },
+            config=dict(self._config),
             data=self.source.kind,
             prompt=now.prompt,
             steps=tuple(self._steps),
             ended=ended,
+            rewards={},
             rubric=self.rubric.name,
+            episode_return=None,
         )
         value, scores = self.rubric.score(now.task, episode)
-        last = self._steps[-1].model_copy(update={"reward": value})
-        return episode.model_copy(
-            update={"steps": (*episode.steps[:-1], last), "rewards": scores, "episode_return": value}
-        )
+        last = Step.trusted(**{**vars(self._steps[-1]), "reward": value})
+        scored = {"steps": (*episode.steps[:-1], last), "rewards": scores, "episode_return": value}
+        return Episode.trusted(**{**vars(episode), **scored})
 
 
 def _work_out(task: Task, dialect: Dialect) -> _Prepared:

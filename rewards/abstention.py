@@ -9,6 +9,9 @@ from callgym.task import Task
 __all__ = ["irrelevance_abstention"]
 
 
+_NOT_ASKED = Score(applies=False, explanation={"reason": "the task is not one to be declined"})
+
+
 def irrelevance_abstention(task: Task, episode: Episode) -> Score:
     """1 where the task is to be declined and the policy replied in words without any call.
 
@@ -18,7 +21,7 @@ def irrelevance_abstention(task: Task, episode: Episode) -> Score:
     """
     goal = task.goal_of(DecisionGoal)
     if goal is None or goal.decision != "decline":
-        return Score(applies=False, explanation={"reason": "the task is not one to be declined"})
+        return _NOT_ASKED
     calls = sum(len(step.calls) for step in episode.steps)
     attempts = sum(len(step.errors) for step in episode.steps)
     replied = any(step.content.strip() for step in episode.steps)

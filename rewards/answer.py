@@ -23,6 +23,9 @@ _MAX_EXACT_DIGITS = 300
 _ARTICLES = frozenset(("a", "an", "the"))
 
 
+_NOT_ASKED = Score(applies=False, explanation={"reason": "the task asks for no final answer"})
+
+
 def final_answer(task: Task, episode: Episode) -> Score:
     """1 where the final answer is accepted, else 0; by the goal's ``match``:
 
@@ -33,7 +36,7 @@ def final_answer(task: Task, episode: Episode) -> Score:
     """
     goal = task.goal_of(AnswerGoal)
     if goal is None:
-        return Score(applies=False, explanation={"reason": "the task asks for no final answer"})
+        return _NOT_ASKED
     answer = episode.final_answer
     right = next((accepted for accepted in goal.accepted if _agrees(goal, accepted, answer)), None)
     return Score(

@@ -7,10 +7,12 @@ and a repetition of a tool that is asked for once never raise a score.
 
 from __future__ import annotations
 
-from pydantic import JsonValue
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from callgym.episode import Episode, Score
-from callgym.goal import CallsGoal
+from callgym.episode import Episode, Score, Step
+from callgym.goal import CallsGoal, GoldCall
 from callgym.rewards.matching import CallMatch, match_calls
 from callgym.task import Task
 
@@ -25,16 +27,11 @@ def call_exact_match(task: Task, episode: Episode) -> Score:
     Names and all arguments must be right (an accepted variant is right), with nothing missing, extra
     or unreadable. Optional arguments may be left out.
     """
-    matches = _match_turns(task, episode)
-    if matches is None:
+    turns = _match_turns(task, episode)
+    if turns is None:
         return _NOT_ASKED
-    exact = all(
-        match.gold == match.predicted == len(match.pairs)
-        and all(pair[2].exact for pair in match.pairs)
-        and turn["reached"]
-        for match, turn in matches
-    )
-    return Score(value=float(exact), explanation={"turns": [explained for _, explained in matches]})
+    exact = all(turn.reached and turn.match.exact for turn in turns)
+    return Score.trusted(value=float(exact), applies=True, explanation={"turns": [t.explanation for t in turns]})
 
 
 def argument_f1(task: Task, episode: Episode) -> Score:
@@ -45,29 +42,47 @@ def argument_f1(task: Task, episode: Episode) -> Score:
     if all is right and sinks with every missing, extra or unreadable call. A turn without gold calls
     earns 1 where it was reached and none was made.
     """
-    matches = _match_turns(task, episode)
-    if matches is None:
+    turns = _match_turns(task, episode)
+    if turns is None:
         return _NOT_ASKED
-    values = []
-    for match, turn in matches:
-        total = match.gold + match.predicted
-        values.append(2 * sum(pair[2].f1 for pair in match.pairs) / total if total else float(bool(turn["reached"])))
-    value = sum(values) / len(values) if values else 0.0
-    return Score(value=value, explanation={"turns": [explained for _, explained in matches]})
+    value = sum(turn.match.f1 if turn.match.calls else float(turn.reached) for turn in turns) / len(turns)
+    return Score.trusted(value=value, applies=True, explanation={"turns": [t.explanation for t in turns]})
 
 
-def _match_turns(task: Task, episode: Episode) -> list[tuple[CallMatch, dict[str, JsonValue]]] | None:
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """One user turn: gold calls held against those made."""
+
+    match: CallMatch
+    reached: bool
+    explanation: dict[str, Any]
+
+
+# Exact match and F1 look at the same episode one after the other: the last pairing is kept, with what it
+# is the pairing of.
+_last: tuple[Task, Episode, list[_Turn]] | None = None
+
+
+def _match_turns(task: Task, episode: Episode) -> list[_Turn] | None:
+    global _last
+    last = _last
+    if last is not None and last[0] is task and last[1] is episode:
+        return last[2]
     goal = task.goal_of(CallsGoal)
     if goal is None:
         return None
-    matches = []
+    steps = episode.steps
     # A turn that the goal does not list asks for no calls; it counts where some were made.
-    beyond = [step.turn for step in episode.steps if step.turn >= len(goal.turns) and (step.calls or step.errors)]
-    turns = [*enumerate(goal.turns), *((turn, ()) for turn in sorted(set(beyond)))]
-    for turn, gold in turns:
-        steps = [step for step in episode.steps if step.turn == turn]
-        calls = [call for step in steps for call in step.calls]
-        unreadable = sum(len(step.errors) for step in steps)
-        match = match_calls(gold, calls, unreadable, goal.ordered)
-        matches.append((match, {**match.explanation(gold, calls), "reached": bool(steps)}))
-    return matches
+    beyond = {step.turn for step in steps if step.turn >= len(goal.turns) and (step.calls or step.errors)}
+    turns = [_match_turn(gold, [s for s in steps if s.turn == n], goal.ordered) for n, gold in enumerate(goal.turns)]
+    turns += [_match_turn((), [s for s in steps if s.turn == n], goal.ordered) for n in sorted(beyond)]
+    _last = (task, episode, turns)
+    return turns
+
+
+def _match_turn(gold: Sequence[GoldCall], steps: Sequence[Step], ordered: bool) -> _Turn:
+    calls = steps[0].calls if len(steps) == 1 else [call for step in steps for call in step.calls]
+    unreadable = sum(len(step.errors) for step in steps)
+    match = match_calls(gold, calls, unreadable, ordered)
+    reached = bool(steps)
+    return _Turn(match, reached, {**match.explanation(gold, calls), "reached": reached})

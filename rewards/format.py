@@ -30,7 +30,5 @@ def format_validity(task: Task, episode: Episode) -> Score:
     valid = sum(result.error not in _INVALID for result in results)
     faults: list[JsonValue] = [error.message for error in unreadable]
     faults += [result.message for result in results if result.error in _INVALID]
-    return Score(
-        value=valid / attempted,
-        explanation={"attempted": attempted, "valid": valid, "faults": faults[:8]},
-    )
+    explanation = {"attempted": attempted, "valid": valid, "faults": faults[:8]}
+    return Score.trusted(value=valid / attempted, applies=True, explanation=explanation)

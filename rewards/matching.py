@@ -38,6 +38,21 @@ class CallMatch:
     predicted: int
     """Number of predicted calls, unreadable attempts included."""
 
+    @property
+    def calls(self) -> int:
+        """Gold and predicted calls together."""
+        return self.gold + self.predicted
+
+    @property
+    def exact(self) -> bool:
+        """Every gold call has an exact partner, and no call is left over."""
+        return self.gold == self.predicted == len(self.pairs) and all(c.exact for _, _, c in self.pairs)
+
+    @property
+    def f1(self) -> float:
+        """Twice the sum of the pairs' F1 over the number of calls; 0 where there are none."""
+        return 2 * sum([c.f1 for _, _, c in self.pairs]) / self.calls if self.calls else 0.0
+
     def explanation(self, gold: Sequence[GoldCall], predicted: Sequence[ToolCall]) -> dict[str, Any]:
         """The pairing as JSON: matched calls with each argument's verdict, then what has no partner."""
         taken_gold = {g for g, _, _ in self.pairs}

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from callgym.call import ToolCall, ToolResult
+from callgym.json_value import copy_json
 from callgym.task import Task
 
 __all__ = ["PythonBackend", "PythonSession", "ToolFailure", "ToolFunction", "World"]
@@ -66,9 +67,14 @@ class PythonSession:
             return ToolResult(error="unavailable", message=f"{call.name} cannot be run here")
         try:
             # A copy: a tool may keep an argument in its state and change it, and the call is on record.
-            return ToolResult(content=function(self._world, **copy.deepcopy(call.arguments)))
+            content = function(self._world, **copy_json(call.arguments))
         except ToolFailure as failure:
             return ToolResult(error="tool_error", message=str(failure))
+        try:
+            # A copy again: what a tool returns may be part of its state.
+            return ToolResult.trusted(content=copy_json(content), error=None, message="")
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"the tool {call.name} returned no JSON value: {error}") from error
 
     def state(self) -> dict[str, Any]:
         """A copy of the world's state."""

@@ -95,5 +95,9 @@ def _train_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
     )
     tokenizer.train_from_iterator(texts, trainer)
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token=_PAD, eos_token=_END, padding_side="left", clean_up_tokenization_spaces=False
+        tokenizer_object=tokenizer,
+        pad_token=_PAD,
+        eos_token=_END,
+        padding_side="left",
+        clean_up_tokenization_spaces=False,
     )

@@ -16,7 +16,9 @@ __all__ = ["oracle_rows", "oracle_texts"]
 _IGNORED = -100  # the label that the loss leaves out
 
 
-def oracle_rows(id: str, tokenizer: Any, *, max_tokens: int | None = None, **env_options: Any) -> Iterator[dict[str, Any]]:
+def oracle_rows(
+    id: str, tokenizer: Any, *, max_tokens: int | None = None, **env_options: Any
+) -> Iterator[dict[str, Any]]:
     """Token rows of oracle episodes: ``input_ids`` and ``labels``, one a task.
 
     The loss is on the oracle's tokens only. Episodes are rendered as the GRPO trainer renders them.
@@ -72,5 +74,7 @@ def _make(id: str, options: dict[str, Any]) -> ToolEnv:
 
 def _row(conversation: Conversation) -> dict[str, Any]:
     labels = [_IGNORED] * len(conversation.prompt_ids)
-    labels += [id if mine else _IGNORED for id, mine in zip(conversation.completion_ids, conversation.mask, strict=True)]
+    labels += [
+        id if mine else _IGNORED for id, mine in zip(conversation.completion_ids, conversation.mask, strict=True)
+    ]
     return {"input_ids": conversation.ids, "labels": labels}

@@ -21,8 +21,6 @@ import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from callgym.call import ToolCall, ToolResult
 from callgym.dialects.base import Dialect, ParsedAction, split_reasoning
 from callgym.dialects.literal import LiteralError, scan_escape, scan_literal, skip_space
@@ -193,10 +191,7 @@ def _scan_call(text: str, position: int) -> tuple[ToolCall, int]:
             at = skip_space(text, at + 1)
         elif not text.startswith(")", at):
             raise LiteralError("',' or ')' is missing after a value", at, at_end=at >= len(text))
-    try:
-        return ToolCall(name=name.group(), arguments=arguments), at + 1
-    except ValidationError as error:
-        raise LiteralError(error.errors()[0]["msg"], at) from None
+    return ToolCall.trusted(name=name.group(), arguments=arguments, id=None), at + 1
 
 
 def _scan_value(text: str, position: int) -> tuple[Any, int]:

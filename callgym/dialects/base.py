@@ -8,16 +8,14 @@ the first prompt, then action, observation, action, observation, ... with nothin
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from callgym.call import ToolCall, ToolResult
 from callgym.episode import ParseError
+from callgym.json_value import copy_json, write_json
 from callgym.message import Message
 from callgym.tool import Tool
 
@@ -83,8 +81,8 @@ class Dialect(ABC):
 def result_as_json(result: ToolResult) -> str:
     """The result's content as JSON; a failure as ``{"error": kind, "message": sentence}``."""
     if result.error is None:
-        return json.dumps(result.content, ensure_ascii=False)
-    return json.dumps({"error": result.error, "message": result.message}, ensure_ascii=False)
+        return write_json(result.content)
+    return write_json({"error": result.error, "message": result.message})
 
 
 NextCall = Callable[[str, int], tuple[int, int] | None]
@@ -148,7 +146,8 @@ def call_or_error(name: Any, arguments: Any, position: int, id: Any = None) -> T
         message = f"the arguments of {name[:80]} are a JSON object like {{}}, not a {kind}"
         return ParseError(kind="arguments", position=position, message=message)
     try:
-        return ToolCall(name=name, arguments=arguments, id=id if isinstance(id, str) else None)
-    except ValidationError as error:
-        message = f"the arguments of {name[:80]!r} cannot be read: {error.errors()[0]['msg']}"
+        arguments = copy_json(arguments)
+    except (TypeError, ValueError) as error:
+        message = f"the arguments of {name[:80]!r} cannot be read: {error}"
         return ParseError(kind="arguments", position=position, message=message)
+    return ToolCall.trusted(name=name, arguments=arguments, id=id if isinstance(id, str) else None)
