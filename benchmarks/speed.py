@@ -26,7 +26,7 @@ from callgym.tool_backends import PythonBackend
 
 STEP_LIMIT, RESET_LIMIT, MEMORY_LIMIT_MB = 6.0, 4.0, 20.0
 
-ARGUMENTS = {
+ARGUMENTS: dict[str, Any] = {
     "token": "z9x8c7v6b5n4",
     "title": "quarterly planning with the northern sales team",
     "start": "2031-05-06 09:30:00",
@@ -50,7 +50,7 @@ class Ratios:
     memory_mb_10k_episodes: float
 
 
-def book(world: Any, **arguments: Any) -> str:
+def book(world: Any, **arguments: Any) -> dict[str, Any]:
     """The tool: gives the call back, so that the machinery around it is what is measured."""
     return {"name": "BookRoom", "arguments": arguments}
 

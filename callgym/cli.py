@@ -23,13 +23,13 @@ _FETCHABLE = ("apibank",)
 
 
 def _explained(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn CallGym's own errors into one line on stderr and exit status 2; bugs keep their traceback."""
+    """Turn CallGym's own errors into one line on stderr and exit status 1; bugs keep their traceback."""
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
             command(*args, **kwargs)
-        except (CallGymError, gym.error.Error) as error:
+        except (CallGymError, gym.error.Error, OSError) as error:
             message = " ".join(str(error).split())
             raise click.ClickException(message) from error
 
@@ -104,7 +104,7 @@ def show(
                 return
         raise CallGymError(f"{episodes} has no episode of task {task!r}")
     env: Any = _make(id, data=data, split=split, dialect=dialect)
-    wanted: Any = 0 if task is None else int(task) if task.isdigit() else task
+    wanted: Any = 0 if task is None else int(task) if task.isdecimal() else task
     observation, _ = env.reset(seed=0, options={"task": wanted})
     if prompt:
         click.echo(observation)
@@ -181,9 +181,9 @@ def check(id: str, data: str, split: str, dialect: str | None) -> None:
 @_explained
 def fetch(name: str, folder: Path) -> None:
     """Take a benchmark's files from a folder into the cache (CALLGYM_DATA)."""
-    from callgym.envs.apibank.tasks import FILES
+    from callgym.envs.apibank.tasks import FILES, OPTIONAL_FILES
 
-    files = fetch_from(name, folder, FILES)
+    files = fetch_from(name, folder, FILES, OPTIONAL_FILES)
     click.echo(f"{name}: {len(files)} files in {cache_folder() / name}")
 
 
@@ -211,5 +211,7 @@ def train(id: str, model: str, out: Path, **options: Any) -> None:
 
 
 def _make(id: str, **options: Any) -> Any:
+    from callgym.envs.base import make_tool_env
+
     find_environment(id)
-    return gym.make(id, disable_env_checker=True, **options).unwrapped
+    return make_tool_env(id, **options)

@@ -97,7 +97,7 @@ def _auto_source(family: str, fetched: Path) -> DataSource:
     return source
 
 
-def fetch_from(family: str, folder: Path, files: tuple[str, ...]) -> list[Path]:
+def fetch_from(family: str, folder: Path, files: tuple[str, ...], optional: tuple[str, ...] = ()) -> list[Path]:
     """Copy a benchmark's files from a folder one already has into the cache folder.
 
     The copy is made beside the old one and takes its place when it is whole. A manifest with each file's
@@ -107,6 +107,7 @@ def fetch_from(family: str, folder: Path, files: tuple[str, ...]) -> list[Path]:
         family: Name of the benchmark.
         folder: Where the files are, in their official layout.
         files: Glob patterns of the files to take; each must match at least one.
+        optional: Patterns that may match none.
 
     Returns:
         The files, at their new place.
@@ -122,6 +123,7 @@ def fetch_from(family: str, folder: Path, files: tuple[str, ...]) -> list[Path]:
         if not matches:
             raise DataError(f"{folder} has no file {pattern!r}, which {family} needs; is it the right folder?")
         found += matches
+    found += sorted(path for pattern in optional for path in folder.glob(pattern) if path.is_file())
     target = cache_folder() / family
     partial = target.with_name(f".{family}.partial")
     shutil.rmtree(partial, ignore_errors=True)

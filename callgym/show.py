@@ -55,6 +55,8 @@ def _step_lines(number: int, step: Step) -> Iterator[str]:
         yield f"    {call.name}({_arguments(call.arguments)}) ->{failed} {_short(answer)}"
     for error in step.errors:
         yield f"    unreadable ({error.kind} at {error.position}): {_short(error.message)}"
+    if not step.calls and not step.errors and step.observation.strip():
+        yield f"    then: {_short(step.observation.strip())}"
 
 
 def _tool_line(tool: Tool) -> str:

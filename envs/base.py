@@ -43,7 +43,7 @@ from callgym.task import Task
 from callgym.tool import Tool
 from callgym.tool_backends import Session, ToolBackend, checked_call
 
-__all__ = ["MAX_ACTION_LENGTH", "MAX_OBSERVATION_LENGTH", "Perturbation", "Protocol", "ToolEnv"]
+__all__ = ["MAX_ACTION_LENGTH", "MAX_OBSERVATION_LENGTH", "Perturbation", "Protocol", "ToolEnv", "make_tool_env"]
 
 MAX_ACTION_LENGTH = 32_768
 """Longest action that is read, in characters; a longer one is answered with an error."""
@@ -456,16 +456,34 @@ class ToolEnv(gym.Env[str, str]):
         return Episode.trusted(**{**vars(episode), **scored})
 
 
+def make_tool_env(id: str, **options: Any) -> ToolEnv:
+    """``gym.make`` without wrappers, for code that needs a ToolEnv's own methods.
+
+    Raises:
+        ConfigurationError: The id is registered and is no tool environment.
+    """
+    spec = gym.spec(id)
+    entry = spec.entry_point if isinstance(spec, gym.envs.registration.EnvSpec) else None
+    made = gym.envs.registration.load_env_creator(entry) if isinstance(entry, str) else entry
+    if not (isinstance(made, type) and issubclass(made, ToolEnv)):
+        raise ConfigurationError(f"{id} is no tool environment; its class is {made!r}")
+    env = gym.make(id, disable_env_checker=True, **options).unwrapped
+    assert isinstance(env, ToolEnv)
+    return env
+
+
 def _work_out(task: Task, dialect: Dialect) -> _Prepared:
     given = task.meta.get("instruction")
     instruction = given if isinstance(given, str) else None
     prompt = _only_characters(dialect.render_prompt(task.messages, task.prompt_tools, instruction))
     if len(prompt) > MAX_OBSERVATION_LENGTH:
         raise DataError(f"the prompt of task {task.id!r} has {len(prompt)} characters; at most 2**20 fit")
+    hidden = task.meta.get("hidden_tools")  # callable, but shown nowhere: a policy must not get their documents
+    hidden = hidden if isinstance(hidden, list) else []
     info = {
         "task_id": task.id,
         "messages": [message.as_chat() for message in task.messages],
-        "tools": [tool.as_chat() for tool in task.tools],
+        "tools": [tool.as_chat() for tool in task.tools if tool.name not in hidden],
     }
     # marshal turns these plain values into a fresh deep copy at every reset, at C speed: nothing that a
     # caller does to `info` can reach the next episode.

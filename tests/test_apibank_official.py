@@ -16,7 +16,7 @@ from callgym import ConfigurationError, DataError, GoldCall, Task
 from callgym.data import fetch_from, verify
 from callgym.dialects import DIALECTS
 from callgym.envs.apibank.env import ApiBankEnv
-from callgym.envs.apibank.tasks import FILES, load_official
+from callgym.envs.apibank.tasks import FILES, OPTIONAL_FILES, load_official
 from callgym.goal import CallsGoal
 from callgym.schema import ToolSchema
 
@@ -150,7 +150,7 @@ def test_levels_without_a_training_file_say_what_to_take_instead(apibank_data: P
 
 
 def test_fetching_from_the_official_folder_gives_the_same_tasks(apibank_data: Path) -> None:
-    fetched = fetch_from("apibank", apibank_data, FILES)
+    fetched = fetch_from("apibank", apibank_data, FILES, OPTIONAL_FILES)
     assert len(fetched) > 264
     env = ApiBankEnv(level=2, data="official")
     assert env.source.folder is not None

@@ -118,15 +118,27 @@ class ChatRenderer:
         return _encode(self._tokenizer, tail, ended_by_eos)
 
     def _render(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> str:
-        text: str = self._tokenizer.apply_chat_template(
-            messages, tools=tools or None, add_generation_prompt=True, tokenize=False
-        )
+        # Templates concatenate contents; None, OpenAI's way to say "calls only", breaks strict ones.
+        filled = [{**message, "content": message["content"] or ""} for message in messages]
+        try:
+            text: str = self._tokenizer.apply_chat_template(
+                filled, tools=tools or None, add_generation_prompt=True, tokenize=False
+            )
+        except _template_error() as error:
+            raise ConfigurationError(f"the tokenizer's chat template refuses this conversation: {error}") from error
         return text
 
 
 def make_renderer(tokenizer: Any) -> TextRenderer | ChatRenderer:
     """The renderer that fits the tokenizer."""
     return ChatRenderer(tokenizer) if getattr(tokenizer, "chat_template", None) else TextRenderer(tokenizer)
+
+
+def _template_error() -> type[Exception]:
+    from jinja2 import TemplateError  # comes with transformers
+
+    error: type[Exception] = TemplateError
+    return error
 
 
 def _encode(tokenizer: Any, text: str, ended_by_eos: bool) -> list[int]:

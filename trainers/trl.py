@@ -23,9 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import gymnasium as gym
-
-from callgym.envs.base import ToolEnv
+from callgym.envs.base import ToolEnv, make_tool_env
 from callgym.episode import Episode
 from callgym.errors import ConfigurationError, MissingPackageError
 from callgym.trainers.conversation import ChatRenderer, Conversation, TextRenderer, make_renderer
@@ -131,7 +129,8 @@ class EpisodeRollouts:
         while active := [play for play in playing if play.episode is None]:
             ids, logprobs = trainer._generate_single_turn([p.conversation.ids for p in active], None, {}, 1)
             for number, play in enumerate(active):
-                self._advance(play, ids[number], logprobs[number] if logprobs is not None else None)
+                ends = {self._tokenizer.eos_token_id, *getattr(trainer, "eos_token_ids", ())}
+                self._advance(play, ids[number], logprobs[number] if logprobs is not None else None, ends)
         for reference, play in zip(prompts, playing, strict=True):
             self._idle[reference.partition(_SEPARATOR)[0]].append(play.env)
         return self._columns(playing)
@@ -150,12 +149,12 @@ class EpisodeRollouts:
         conversation = Conversation(self._renderer.prompt(observation, messages, tools))
         return _Playing(env, conversation, messages, tools)
 
-    def _advance(self, play: _Playing, ids: list[int], logprobs: list[float] | None) -> None:
+    def _advance(self, play: _Playing, ids: list[int], logprobs: list[float] | None, ends: set[int]) -> None:
         """Append what the model wrote, step the environment, append what came back."""
-        eos = self._tokenizer.eos_token_id
-        ended_by_eos = bool(ids) and ids[-1] == eos
+        # A model may stop at other tokens than its tokenizer's; only the latter is what templates write.
+        ended_by_eos = bool(ids) and ids[-1] == self._tokenizer.eos_token_id
         play.conversation.add_action(ids, logprobs)
-        text_ids = ids[:-1] if ended_by_eos else ids
+        text_ids = ids[:-1] if ids and ids[-1] in ends else ids
         action = self._tokenizer.decode(text_ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
         delta, _, terminated, truncated, info = play.env.step(action)
         if terminated or truncated:
@@ -168,6 +167,7 @@ class EpisodeRollouts:
             else:
                 play.conversation.add_observation(following)
                 play.messages += info["messages"]
+                play.tools = info.get("tools", play.tools)
         if play.episode is not None and self._on_episode is not None:
             self._on_episode(play.episode)
 
@@ -190,10 +190,7 @@ class EpisodeRollouts:
             raise ConfigurationError(f"prompt of an unknown id {id!r}; take prompts from dataset()")
         if self._idle[id]:
             return self._idle[id].pop()
-        env = gym.make(id, disable_env_checker=True, **self._options).unwrapped
-        if not isinstance(env, ToolEnv):
-            raise ConfigurationError(f"{id} is no tool environment")
-        return env
+        return make_tool_env(id, **self._options)
 
     def _short_tasks(self, id: str) -> list[str]:
         env = self._take(id)

@@ -31,7 +31,7 @@ from callgym.schema import ToolSchema
 from callgym.task import Task
 from callgym.tool import Tool
 
-__all__ = ["FILES", "SPLITS", "load_official"]
+__all__ = ["FILES", "OPTIONAL_FILES", "SPLITS", "load_official"]
 
 FILES = (
     "test-data/level-1-api.json",
@@ -39,10 +39,12 @@ FILES = (
     "test-data/level-3.json",
     "test-data/level-3-batch-inf.json",
     "lv1-lv2-samples/*/*.jsonl",
-    "training-data/lv3-api-train.json",
-    "derived/*.json",
 )
 """What ``callgym fetch apibank`` takes."""
+
+OPTIONAL_FILES = ("training-data/lv3-api-train.json", "derived/apis_*.json")
+"""What it takes where it is there: the training file, and the documentation of tools that a dialogue calls
+without having shown it (14 samples of level 2 lack it otherwise)."""
 
 SPLITS = ("test", "train", "cv-train", "cv-test")
 """``test``: all samples that are scored officially. ``train``: the official training file, level 3
@@ -105,7 +107,7 @@ def _level_1_or_2(folder: Path, level: int) -> Iterator[Task]:
             index = _sample_index(dialogue, row["id"], where)
             visible = [make_tool(document) for document in documents]
             history = dialogue[:index]
-            tools = _callable_tools(visible, history, dialogue[index]["api_name"], known)
+            tools, hidden = _callable_tools(visible, history, dialogue[index]["api_name"], known)
             yield _make_task(
                 id=f"L{level}/{row['file'].removesuffix('.jsonl')}/{row['id']}",
                 messages=(
@@ -116,6 +118,7 @@ def _level_1_or_2(folder: Path, level: int) -> Iterator[Task]:
                 documented=[tool.name for tool in visible],
                 gold=dialogue[index],
                 meta={
+                    "hidden_tools": hidden,
                     "source": f"test-data/{path.name}",
                     "dialogue": row["file"],
                     "sample": row["id"],
@@ -211,7 +214,7 @@ def _level_3(folder: Path) -> Iterator[Task]:
             search = make_tool(json.loads(row["input"].partition("\n")[0]))
             requirement = {"role": "User", "text": sample["requirement"].strip()}
             history = [requirement, *calls[:api_id]]
-            tools = _callable_tools([search], history, calls[api_id]["api_name"], known)
+            tools, hidden = _callable_tools([search], history, calls[api_id]["api_name"], known)
             yield _make_task(
                 id=f"L3/{sample_id}/{api_id}",
                 messages=_messages(history, tools, whole_result=True),
@@ -219,6 +222,7 @@ def _level_3(folder: Path) -> Iterator[Task]:
                 documented=[_SEARCH],
                 gold=calls[api_id],
                 meta={
+                    "hidden_tools": hidden,
                     "source": "test-data/level-3-batch-inf.json",
                     "dialogue": f"level-3.json[{sample_id}]",
                     "turn": api_id,
@@ -374,8 +378,12 @@ def _derived_tools(folder: Path, name: str) -> dict[str, Tool]:
 
 def _callable_tools(
     visible: Sequence[Tool], history: Sequence[dict[str, Any]], wanted: str, known: dict[str, Tool]
-) -> tuple[Tool, ...]:
-    """The tools of the prompt, those that a search found, and the one asked for if it was never shown."""
+) -> tuple[tuple[Tool, ...], list[str]]:
+    """The tools of the prompt, those that a search found, and those called without having been shown.
+
+    Returns:
+        All of them, and the names of the last kind.
+    """
     tools = {tool.name: tool for tool in visible}
     for row in history:
         if row["role"] == "API" and row["api_name"] == _SEARCH:
@@ -383,12 +391,11 @@ def _callable_tools(
             for document in found if isinstance(found, list) else [found]:
                 if isinstance(document, dict) and document.get("name"):
                     tools.setdefault(document["name"], make_tool(document))
-    for row in history:
-        if row["role"] == "API" and row["api_name"] in known:
-            tools.setdefault(row["api_name"], known[row["api_name"]])
-    if wanted in known:
-        tools.setdefault(wanted, known[wanted])
-    return tuple(tools.values())
+    shown = set(tools)
+    for name in (*(row["api_name"] for row in history if row["role"] == "API"), wanted):
+        if name in known:
+            tools.setdefault(name, known[name])
+    return tuple(tools.values()), [name for name in tools if name not in shown]
 
 
 def _typed_arguments(tool: Tool | None, recorded: dict[str, Any]) -> dict[str, Any]:
@@ -453,7 +460,7 @@ def _make_task(
         documented=tuple(documented),
         goal=CallsGoal(turns=((GoldCall.of(ToolCall(name=name, arguments=arguments)),),)),
         meta={
-            **meta,
+            **{key: value for key, value in meta.items() if value != []},
             "level": level,
             "licence": "Apache-2.0",
             "recorded": [{"name": name, "arguments": arguments, "result": recorded}],

@@ -1,0 +1,42 @@
+# Two commands set everything up on a fresh machine: `make demo` runs the main job, `make test` the tests.
+# Both keep their environment in .venv.
+
+PYTHON ?= python3
+# The release the trainers were tested with; override for a CUDA build: make demo TORCH=torch
+TORCH ?= torch==2.13.0
+# make demo DATA=FOLDER trains and evaluates on the real API-Bank files; DATA=official on fetched ones.
+DATA ?= starter
+SEEDS ?= 0
+
+export OMP_WAIT_POLICY ?= passive
+export TOKENIZERS_PARALLELISM ?= false
+
+.PHONY: demo test lint clean
+
+demo: .venv/.demo
+	.venv/bin/python examples/demo.py --data "$(DATA)" --seeds $(SEEDS)
+
+test: .venv/.test
+	.venv/bin/python -m pytest
+
+lint: .venv/.test
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+
+clean:
+	rm -rf .venv build dist *.egg-info runs
+
+.venv/.torch:
+	$(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install --quiet --upgrade pip
+	.venv/bin/python -m pip install --quiet "$(TORCH)"
+	touch $@
+
+.venv/.demo: .venv/.torch pyproject.toml
+	.venv/bin/python -m pip install --quiet --editable ".[train,viz]"
+	touch $@
+
+.venv/.test: .venv/.torch pyproject.toml
+	.venv/bin/python -m pip install --quiet --editable ".[train,viz,dev]"
+	touch $@
