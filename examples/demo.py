@@ -4,9 +4,10 @@
     python examples/demo.py --data FOLDER            # the real API-Bank files
     python examples/demo.py --seeds 0 1 2            # three seeds, one table
 
-1. Make a small tokenizer and transformer.  2. Warm it up on oracle episodes of the training split.
-3. Play held-out tasks, sampling.  4. Improve it with GRPO through ``callgym.trainers``.  5. Play the same
-held-out tasks again.  6. Leave pictures, summaries and readable episodes in ``runs/demo``.
+1. Make a small tokenizer and transformer.  2. Warm it up on oracle episodes of the training split; at the
+end the expert turns careless, so that the policy knows how to call and is often wrong.  3. Play held-out
+tasks, sampling.  4. Improve the policy with GRPO through ``callgym.trainers``.  5. Play the same held-out
+tasks again.  6. Leave pictures, summaries and readable episodes in ``runs/demo``.
 """
 
 from __future__ import annotations
@@ -53,13 +54,15 @@ class DemoConfig:
     """starter, official (after a fetch), or a folder with the real files."""
     warmup_tasks: int = 18_000
     """Starter tasks of the training split to warm up on."""
-    copy_steps: int = 110
+    copy_steps: int = 140
     """Steps on copies of random tokens, 64 rows each."""
-    warmup_steps: int = 1_350
+    warmup_steps: int = 1_300
     """Steps on oracle episodes, 16 rows each."""
-    mistakes: float = 0.4
-    """Share of the oracle's calls with one wrong argument: the expert that is imitated is imperfect."""
-    grpo_steps: int = 65
+    careless_steps: int = 150
+    """Further steps in which the expert makes mistakes: what GRPO then has to unlearn."""
+    mistakes: float = 0.6
+    """Share of the careless expert's calls with one wrong argument."""
+    grpo_steps: int = 50
     """Optimiser steps of GRPO, 128 episodes each."""
     episodes: int = 250
     """Held-out episodes, before and after."""
@@ -113,11 +116,19 @@ def run(config: DemoConfig, seed: int, out: Path) -> Outcome:
     _say(f"{sum(p.numel() for p in model.parameters()) / 1e6:.2f} million parameters, {len(tokenizer)} tokens")
 
     copies = list(copy_rows(len(tokenizer), 64 * config.copy_steps, seed))
-    _train("warming up: copying", model, tokenizer, copies, config.copy_steps, 64, seed, "constant_with_warmup")
-    limit, mistakes = config.max_prompt_tokens, config.mistakes
-    episodes = oracle_rows(ID, tokenizer, max_tokens=limit, mistakes=mistakes, seed=seed, data=tasks, dialect=DIALECT)
-    rows = list(episodes)
-    _train("warming up: oracle episodes", model, tokenizer, rows, config.warmup_steps, 16, seed, "linear")
+    _train("warming up: copying", model, tokenizer, copies, config.copy_steps, 64, seed)
+    rows = list(oracle_rows(ID, tokenizer, max_tokens=config.max_prompt_tokens, data=tasks, dialect=DIALECT))
+    _train("warming up: oracle episodes", model, tokenizer, rows, config.warmup_steps, 16, seed)
+    careless = oracle_rows(
+        ID,
+        tokenizer,
+        max_tokens=config.max_prompt_tokens,
+        mistakes=config.mistakes,
+        seed=seed,
+        data=tasks[-32 * config.careless_steps :],
+        dialect=DIALECT,
+    )
+    _train("warming up: a careless expert", model, tokenizer, list(careless), config.careless_steps, 16, seed, 1e-3)
 
     before = _evaluate(config, model, tokenizer, test_split, seed, out / "episodes_before.jsonl")
     _say(f"held-out return before GRPO: {_mean(before):.3f}; now {config.grpo_steps} steps of GRPO")
@@ -145,11 +156,16 @@ def run(config: DemoConfig, seed: int, out: Path) -> Outcome:
 
 
 def _train(
-    what: str, model: Any, tokenizer: Any, rows: list[dict[str, Any]], steps: int, batch: int, seed: int, schedule: str
+    what: str,
+    model: Any,
+    tokenizer: Any,
+    rows: list[dict[str, Any]],
+    steps: int,
+    batch: int,
+    seed: int,
+    rate: float = 3e-3,
 ) -> None:
-    losses = train_on_rows(
-        model, tokenizer, rows, steps=steps, batch=batch, learning_rate=3e-3, seed=seed, schedule=schedule
-    )
+    losses = train_on_rows(model, tokenizer, rows, steps=steps, batch=batch, learning_rate=rate, seed=seed)
     _say(f"{what}: {steps} steps of {batch}, loss {losses[0]:.2f} -> {losses[-1]:.2f}")
 
 

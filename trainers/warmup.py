@@ -123,7 +123,6 @@ def train_on_rows(
     batch: int,
     learning_rate: float,
     seed: int,
-    schedule: str = "linear",
 ) -> list[float]:
     """Supervised training on token rows with TRL's SFTTrainer; returns the logged losses.
 
@@ -133,9 +132,8 @@ def train_on_rows(
         rows: ``input_ids`` and ``labels``.
         steps: Optimiser steps.
         batch: Rows of one step; rows of like length go together.
-        learning_rate: Reached after 20 steps of warm-up.
+        learning_rate: Reached after 20 steps and falling linearly to a tenth of it.
         seed: Seed of the order.
-        schedule: ``"linear"`` falls to 0, ``"constant_with_warmup"`` stays.
 
     Raises:
         MissingPackageError: TRL is not installed.
@@ -154,7 +152,8 @@ def train_on_rows(
         per_device_train_batch_size=batch,
         learning_rate=learning_rate,
         warmup_steps=20,
-        lr_scheduler_type=schedule,
+        lr_scheduler_type="polynomial",
+        lr_scheduler_kwargs={"power": 1.0, "lr_end": learning_rate / 10},
         adam_beta2=0.98,
         train_sampling_strategy="group_by_length",
         max_length=None,
