@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import math
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, ValidationError
 
@@ -16,7 +15,12 @@ __all__ = ["JsonObject", "JsonScalar", "Noun", "require_finite"]
 
 JsonScalar = str | int | float | bool | None
 
-_set = object.__setattr__
+_new = object.__new__
+# The slots of a pydantic model; writing them goes past the model's own refusal to be changed.
+_set_values = BaseModel.__dict__["__dict__"].__set__
+_set_names = BaseModel.__dict__["__pydantic_fields_set__"].__set__
+_set_extra = BaseModel.__dict__["__pydantic_extra__"].__set__
+_set_private = BaseModel.__dict__["__pydantic_private__"].__set__
 _MAX_PATH = 12  # parts of a field's name that an error message shows
 
 
@@ -51,6 +55,13 @@ class Noun(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
+    all_fields: ClassVar[set[str]]
+    """The names of the fields: what pydantic is told was set. Records are frozen, so one set serves a class."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        cls.all_fields = set(cls.model_fields)
+
     @classmethod
     def trusted(cls, **values: Any) -> Self:
         """A record of values that are known to be right, at a tenth of the cost of validating them.
@@ -60,11 +71,11 @@ class Noun(BaseModel):
         Args:
             values: A value for every field, defaults included.
         """
-        record = object.__new__(cls)
-        _set(record, "__dict__", values)
-        _set(record, "__pydantic_fields_set__", _all_fields(cls))
-        _set(record, "__pydantic_extra__", None)
-        _set(record, "__pydantic_private__", None)
+        record = _new(cls)
+        _set_values(record, values)
+        _set_names(record, cls.all_fields)
+        _set_extra(record, None)
+        _set_private(record, None)
         return record
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,12 +124,6 @@ class Noun(BaseModel):
                 "If the file was cut short, fetch or write it again."
             ) from error
         return cls.from_dict(data, where)
-
-
-@functools.cache
-def _all_fields(noun: type[Noun]) -> set[str]:
-    """The names that pydantic is told were set; records are frozen, so one set serves all of a class."""
-    return set(noun.model_fields)
 
 
 def _describe(noun: str, error: ValidationError, where: str | None) -> str:

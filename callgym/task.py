@@ -69,5 +69,9 @@ class Task(Noun):
 
     def goal_of(self, kind: type[G]) -> G | None:
         """The task's goal of class ``kind``, alone or as a part of several; None where there is none."""
-        goals = self.goal.goals if isinstance(self.goal, AllGoal) else (self.goal,)
-        return next((goal for goal in goals if isinstance(goal, kind)), None)
+        goal = self.goal
+        if isinstance(goal, kind):
+            return goal
+        if isinstance(goal, AllGoal):
+            return next((part for part in goal.goals if isinstance(part, kind)), None)
+        return None

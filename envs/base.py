@@ -23,7 +23,7 @@ import marshal
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import gymnasium as gym
@@ -369,10 +369,10 @@ class ToolEnv(gym.Env[str, str]):
         if len(parsed.calls) > _MAX_CALLS_PER_ACTION:
             message = f"the action makes {len(parsed.calls)} calls; at most {_MAX_CALLS_PER_ACTION} are run"
             error = ParseError(kind="too_long", position=0, message=message)
-            return replace(parsed, calls=(), errors=(*parsed.errors, error))
+            return parsed._replace(calls=(), errors=(*parsed.errors, error))
         if self.dialect.typed or not parsed.calls:
             return parsed
-        return replace(parsed, calls=tuple(self._typed(call) for call in parsed.calls))
+        return parsed._replace(calls=tuple([self._typed(call) for call in parsed.calls]))
 
     def _typed(self, call: ToolCall) -> ToolCall:
         schema = self._tools.get(call.name)
@@ -392,12 +392,9 @@ class ToolEnv(gym.Env[str, str]):
         messages = [assistant_chat(parsed.content or None, parsed.calls)]
         delta = ""
         if results:
-            texts = [self.dialect.result_text(result) for result in results]
-            if max(map(len, texts)) > _MAX_RESULT_LENGTH:
-                results = tuple(map(_shortened, results, texts))
-                texts = [self.dialect.result_text(result) for result in results]
-            delta = _only_characters(self.dialect.render_results(parsed.calls, results))
-            messages += [tool_chat(_only_characters(t), call) for t, call in zip(texts, parsed.calls, strict=True)]
+            texts = [self._result_text(result) for result in results]
+            delta = self.dialect.join_results(parsed.calls, texts)
+            messages += [tool_chat(text, call) for text, call in zip(texts, parsed.calls, strict=True)]
         if parsed.errors:
             fault = " ".join(error.message for error in parsed.errors[:3])
             delta += self.dialect.render_reply(fault)
@@ -407,6 +404,12 @@ class ToolEnv(gym.Env[str, str]):
         if results or parsed.errors:
             return delta, "running", messages
         return self._next_user_turn(messages)
+
+    def _result_text(self, result: ToolResult) -> str:
+        text = self.dialect.result_text(result)
+        if len(text) > _MAX_RESULT_LENGTH:
+            text = self.dialect.result_text(_shortened(text))
+        return _only_characters(text)
 
     def _extend(self, action: str, delta: str, ended: Ending) -> tuple[str, Ending]:
         """Add action and answer to the conversation, within its limits of steps and of length."""
@@ -451,9 +454,10 @@ class ToolEnv(gym.Env[str, str]):
             episode_return=None,
         )
         value, scores = self.rubric.score(now.task, episode)
-        last = Step.trusted(**{**vars(self._steps[-1]), "reward": value})
-        scored = {"steps": (*episode.steps[:-1], last), "rewards": scores, "episode_return": value}
-        return Episode.trusted(**{**vars(episode), **scored})
+        # The record is filled in here, before anybody has it; from now on it is frozen.
+        vars(episode).update(rewards=scores, episode_return=value)
+        vars(episode.steps[-1])["reward"] = value
+        return episode
 
 
 def make_tool_env(id: str, **options: Any) -> ToolEnv:
@@ -532,9 +536,7 @@ def _only_characters(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _shortened(result: ToolResult, text: str) -> ToolResult:
-    if len(text) <= _MAX_RESULT_LENGTH:
-        return result
+def _shortened(text: str) -> ToolResult:
     kept = text[:_MAX_RESULT_LENGTH]
     return ToolResult(content=f"{kept}... ({len(text) - len(kept)} more characters were cut)")
 

@@ -8,8 +8,7 @@ and a repetition of a tool that is asked for once never raise a score.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from callgym.episode import Episode, Score, Step
 from callgym.goal import CallsGoal, GoldCall
@@ -31,7 +30,7 @@ def call_exact_match(task: Task, episode: Episode) -> Score:
     if turns is None:
         return _NOT_ASKED
     exact = all(turn.reached and turn.match.exact for turn in turns)
-    return Score.trusted(value=float(exact), applies=True, explanation={"turns": [t.explanation for t in turns]})
+    return Score.trusted(value=float(exact), applies=True, explanation=_explanation(turns))
 
 
 def argument_f1(task: Task, episode: Episode) -> Score:
@@ -45,12 +44,15 @@ def argument_f1(task: Task, episode: Episode) -> Score:
     turns = _match_turns(task, episode)
     if turns is None:
         return _NOT_ASKED
-    value = sum(turn.match.f1 if turn.match.calls else float(turn.reached) for turn in turns) / len(turns)
-    return Score.trusted(value=value, applies=True, explanation={"turns": [t.explanation for t in turns]})
+    value = sum([turn.match.f1 if turn.match.calls else float(turn.reached) for turn in turns]) / len(turns)
+    return Score.trusted(value=value, applies=True, explanation=_explanation(turns))
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
+def _explanation(turns: Sequence[_Turn]) -> dict[str, Any]:
+    return {"turns": [turn.explanation for turn in turns]}
+
+
+class _Turn(NamedTuple):
     """One user turn: gold calls held against those made."""
 
     match: CallMatch
@@ -72,6 +74,10 @@ def _match_turns(task: Task, episode: Episode) -> list[_Turn] | None:
     if goal is None:
         return None
     steps = episode.steps
+    if len(steps) == len(goal.turns) == 1 and steps[0].turn == 0:
+        turns = [_match_turn(goal.turns[0], steps, goal.ordered)]
+        _last = (task, episode, turns)
+        return turns
     # A turn that the goal does not list asks for no calls; it counts where some were made.
     beyond = {step.turn for step in steps if step.turn >= len(goal.turns) and (step.calls or step.errors)}
     turns = [_match_turn(gold, [s for s in steps if s.turn == n], goal.ordered) for n, gold in enumerate(goal.turns)]
@@ -85,4 +91,6 @@ def _match_turn(gold: Sequence[GoldCall], steps: Sequence[Step], ordered: bool) 
     unreadable = sum(len(step.errors) for step in steps)
     match = match_calls(gold, calls, unreadable, ordered)
     reached = bool(steps)
-    return _Turn(match, reached, {**match.explanation(gold, calls), "reached": reached})
+    explanation = match.explanation(gold, calls)
+    explanation["reached"] = reached
+    return _Turn(match, reached, explanation)

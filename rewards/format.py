@@ -20,15 +20,16 @@ def format_validity(task: Task, episode: Episode) -> Score:
     was attempted there is nothing to judge, and the score does not apply. Not in the default rubrics:
     a random valid call would collect it.
     """
-    results = [result for step in episode.steps for result in step.results]
-    unreadable = [error for step in episode.steps for error in step.errors]
-    attempted = len(results) + len(unreadable)
+    faults: list[JsonValue] = []
+    attempted = 0
+    for step in episode.steps:
+        attempted += len(step.results) + len(step.errors)
+        faults += [error.message for error in step.errors]
+        faults += [result.message for result in step.results if result.error in _INVALID]
     if not attempted:
         if task.goal_of(CallsGoal) is None:
             return Score(applies=False, explanation={"reason": "no call was attempted and none is asked for"})
         return Score(value=0.0, explanation={"attempted": 0})
-    valid = sum(result.error not in _INVALID for result in results)
-    faults: list[JsonValue] = [error.message for error in unreadable]
-    faults += [result.message for result in results if result.error in _INVALID]
+    valid = attempted - len(faults)
     explanation = {"attempted": attempted, "valid": valid, "faults": faults[:8]}
     return Score.trusted(value=valid / attempted, applies=True, explanation=explanation)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +14,7 @@ from callgym.rewards.values import same_value
 __all__ = ["CallMatch", "Comparison", "assign", "compare", "match_calls"]
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """One predicted call held against one gold call, argument by argument."""
 
     verdicts: dict[str, str]
@@ -27,8 +25,7 @@ class Comparison:
     """Same name, every argument right, none missing, none extra."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallMatch:
+class CallMatch(NamedTuple):
     """The pairing of all predicted with all gold calls."""
 
     pairs: tuple[tuple[int, int, Comparison], ...]
@@ -51,23 +48,29 @@ class CallMatch:
     @property
     def f1(self) -> float:
         """Twice the sum of the pairs' F1 over the number of calls; 0 where there are none."""
-        return 2 * sum([c.f1 for _, _, c in self.pairs]) / self.calls if self.calls else 0.0
+        calls = self.gold + self.predicted
+        if calls == 2 and len(self.pairs) == 1:
+            return self.pairs[0][2].f1
+        return 2 * sum([c.f1 for _, _, c in self.pairs]) / calls if calls else 0.0
 
     def explanation(self, gold: Sequence[GoldCall], predicted: Sequence[ToolCall]) -> dict[str, Any]:
         """The pairing as JSON: matched calls with each argument's verdict, then what has no partner."""
-        taken_gold = {g for g, _, _ in self.pairs}
-        taken = {p for _, p, _ in self.pairs}
-        return {
-            "matched": [
-                {"gold": g, "predicted": p, "name": gold[g].name, "arguments": c.verdicts, "f1": c.f1}
-                for g, p, c in self.pairs
-            ],
-            "missing": [call.name for i, call in enumerate(gold) if i not in taken_gold],
-            "extra": [call.name for i, call in enumerate(predicted) if i not in taken],
-            "unreadable": self.predicted - len(predicted),
-        }
+        pairs = self.pairs
+        matched = [
+            {"gold": g, "predicted": p, "name": gold[g].name, "arguments": c.verdicts, "f1": c.f1} for g, p, c in pairs
+        ]
+        missing: list[str] = []
+        extra: list[str] = []
+        if not len(pairs) == len(gold) == len(predicted):
+            taken_gold = {g for g, _, _ in pairs}
+            taken = {p for _, p, _ in pairs}
+            missing = [call.name for i, call in enumerate(gold) if i not in taken_gold]
+            extra = [call.name for i, call in enumerate(predicted) if i not in taken]
+        unreadable = self.predicted - len(predicted)
+        return {"matched": matched, "missing": missing, "extra": extra, "unreadable": unreadable}
 
 
+_SIMPLE = frozenset((str, int, bool))  # equal where of one type and equal; the rest is same_value's
 _NAMES_DIFFER = Comparison({}, 0.0, False)
 
 
@@ -80,17 +83,20 @@ def compare(gold: GoldCall, predicted: ToolCall) -> Comparison:
         return _NAMES_DIFFER
     verdicts: dict[str, str] = {}
     right = 0
-    asked = 0
+    present = 0
+    missing = 0
     given = predicted.arguments
     for name, accepted in gold.arguments.items():
         if name not in given:
             if name not in gold.optional:
                 verdicts[name] = "missing"
-                asked += 1
+                missing += 1
             continue
-        asked += 1
+        present += 1
         value = given[name]
-        if same_value(accepted[0], value):
+        reference = accepted[0]
+        kind = type(value)
+        if (kind in _SIMPLE and kind is type(reference) and value == reference) or same_value(reference, value):
             verdicts[name] = "equal"
             right += 1
         elif len(accepted) > 1 and any(same_value(other, value) for other in accepted[1:]):
@@ -98,12 +104,11 @@ def compare(gold: GoldCall, predicted: ToolCall) -> Comparison:
             right += 1
         else:
             verdicts[name] = "wrong"
-    for name in given:
-        if name not in gold.arguments:
-            verdicts[name] = "extra"
-    total = asked + len(given)
+    if present != len(given):
+        verdicts.update({name: "extra" for name in given if name not in gold.arguments})
+    total = present + missing + len(given)
     f1 = 2 * right / total if total else 1.0
-    return Comparison(verdicts, f1, right == asked == len(given))
+    return Comparison(verdicts, f1, 2 * right == total)
 
 
 def match_calls(

@@ -101,13 +101,12 @@ class ApiBankDialect(Dialect):
         """One tool's documentation: a line of JSON in the benchmark's shape."""
         return json.dumps(_documentation(tool))
 
-    def render_results(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> str:
+    def join_results(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> str:
         """``->result`` for one call; for several, one line each."""
-        if len(results) == 1:
-            return f"->{self.result_text(results[0])}\n{_CUE}"
+        if len(texts) == 1:
+            return f"->{texts[0]}\n{_CUE}"
         lines = [
-            f"API-Request: [{_render_call(call, _quoted)}]->{self.result_text(result)}\n"
-            for call, result in zip(calls, results, strict=True)
+            f"API-Request: [{_render_call(call, _quoted)}]->{text}\n" for call, text in zip(calls, texts, strict=True)
         ]
         return "\n" + "".join(lines) + _CUE
 

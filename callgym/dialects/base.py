@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from callgym.call import ToolCall, ToolResult
 from callgym.episode import ParseError
@@ -24,8 +23,7 @@ __all__ = ["Dialect", "ParsedAction", "call_or_error", "result_as_json", "split_
 _THINK_OPEN, _THINK_CLOSE = "<think>", "</think>"
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedAction:
+class ParsedAction(NamedTuple):
     """What one action says."""
 
     calls: tuple[ToolCall, ...] = ()
@@ -65,9 +63,13 @@ class Dialect(ABC):
                 uses them, in place of its own words and of system messages.
         """
 
-    @abstractmethod
     def render_results(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> str:
         """What follows an action that made calls, up to where the policy writes again."""
+        return self.join_results(calls, [self.result_text(result) for result in results])
+
+    @abstractmethod
+    def join_results(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> str:
+        """As ``render_results``, from the texts that ``result_text`` gave."""
 
     @abstractmethod
     def render_reply(self, content: str) -> str:
@@ -125,11 +127,14 @@ def _find_outside_calls(text: str, tag: str, next_call: NextCall) -> int:
     return found
 
 
-def call_or_error(name: Any, arguments: Any, position: int, id: Any = None) -> ToolCall | ParseError:
+def call_or_error(
+    name: Any, arguments: Any, position: int, id: Any = None, *, trusted: bool = False
+) -> ToolCall | ParseError:
     """Build a call from parsed JSON, or say why it is none.
 
     Arguments are an object; none, or an empty text, means no arguments. A text that holds an object
-    is unwrapped once. Anything else is an error.
+    is unwrapped once. Anything else is an error. ``trusted`` says that the arguments were read by
+    ``json_text``, which gives nothing but JSON values with finite numbers.
     """
     from callgym.dialects.json_text import JsonTextError, read_json
 
@@ -145,9 +150,10 @@ def call_or_error(name: Any, arguments: Any, position: int, id: Any = None) -> T
         kind = "null" if arguments is None else type(arguments).__name__
         message = f"the arguments of {name[:80]} are a JSON object like {{}}, not a {kind}"
         return ParseError(kind="arguments", position=position, message=message)
-    try:
-        arguments = copy_json(arguments)
-    except (TypeError, ValueError) as error:
-        message = f"the arguments of {name[:80]!r} cannot be read: {error}"
-        return ParseError(kind="arguments", position=position, message=message)
+    if not trusted:
+        try:
+            arguments = copy_json(arguments)
+        except (TypeError, ValueError) as error:
+            message = f"the arguments of {name[:80]!r} cannot be read: {error}"
+            return ParseError(kind="arguments", position=position, message=message)
     return ToolCall.trusted(name=name, arguments=arguments, id=id if isinstance(id, str) else None)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from callgym.call import ToolCall, ToolResult
+from callgym.call import ToolCall
 from callgym.dialects.base import Dialect, ParsedAction, call_or_error, split_reasoning
 from callgym.dialects.json_text import JsonTextError, scan_json
 from callgym.dialects.literal import skip_space
@@ -70,9 +70,9 @@ class HermesDialect(Dialect):
         turns += [_history_turn(message) for message in messages if message.role != "system"]
         return "".join(turns) + _CUE
 
-    def render_results(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> str:
+    def join_results(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> str:
         """One ``<tool_response>`` a result in a user turn."""
-        return f"{_END}\n" + _turn("user", "\n".join(_response(self.result_text(r)) for r in results)) + _CUE
+        return f"{_END}\n" + _turn("user", "\n".join([_response(text) for text in texts])) + _CUE
 
     def render_reply(self, content: str) -> str:
         """The user's next turn."""
@@ -124,7 +124,7 @@ def _to_call(value: Any, position: int) -> ToolCall | ParseError:
         message = f"a call is a JSON object with 'name' and 'arguments', not a {type(value).__name__}"
         return ParseError(kind="malformed", position=position, message=message)
     arguments = value["arguments"] if "arguments" in value else value.get("parameters", {})
-    return call_or_error(value.get("name"), arguments, position)
+    return call_or_error(value.get("name"), arguments, position, trusted=True)
 
 
 def _render_block(call: ToolCall) -> str:

@@ -48,6 +48,8 @@ def read_literal(text: str) -> Any:
 
 def skip_space(text: str, position: int) -> int:
     """The first position at or after ``position`` that is not white space."""
+    if position < len(text) and text[position] > " " and text[position].isascii():
+        return position
     match = _SPACE.match(text, position)
     assert match is not None
     return match.end()

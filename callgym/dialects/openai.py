@@ -15,12 +15,12 @@ import json
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from callgym.call import ToolCall, ToolResult
+from callgym.call import ToolCall
 from callgym.dialects.base import Dialect, ParsedAction, call_or_error, split_reasoning
 from callgym.dialects.json_text import JsonTextError, read_json, scan_json
 from callgym.dialects.literal import skip_space
 from callgym.episode import ParseError
-from callgym.message import Message
+from callgym.message import Message, tool_chat
 from callgym.tool import Tool
 
 __all__ = ["OpenAIDialect"]
@@ -73,13 +73,9 @@ class OpenAIDialect(Dialect):
         lines += [message.as_chat("json") for message in messages]
         return "".join(_line(line) for line in lines)
 
-    def render_results(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> str:
+    def join_results(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> str:
         """A tool message a result."""
-        lines = []
-        for call, result in zip(calls, results, strict=True):
-            line = {"role": "tool", "name": call.name, "content": self.result_text(result)}
-            lines.append(_line(line if call.id is None else {**line, "tool_call_id": call.id}))
-        return "\n" + "".join(lines)
+        return "\n" + "".join([_line(tool_chat(text, call)) for call, text in zip(calls, texts, strict=True)])
 
     def render_reply(self, content: str) -> str:
         """The user's next message."""
@@ -122,4 +118,4 @@ def _read_call(item: Any, position: int) -> ToolCall | ParseError:
         message = "'function' is a JSON object with 'name' and 'arguments'"
         return ParseError(kind="malformed", position=position, message=message)
     arguments = function["arguments"] if "arguments" in function else function.get("parameters", {})
-    return call_or_error(function.get("name"), arguments, position, item.get("id"))
+    return call_or_error(function.get("name"), arguments, position, item.get("id"), trusted=True)
