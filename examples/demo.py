@@ -197,10 +197,11 @@ def _leave(outcome: Outcome, out: Path) -> None:
     """Summaries, episodes as text, and the learning curve."""
     for name, result in (("before", outcome.before), ("after", outcome.after)):
         (out / f"summary_{name}.json").write_text(result.summary.to_json() + "\n", encoding="utf-8")
-    pairs = list(zip(outcome.before.episodes, outcome.after.episodes, strict=True))
-    texts = []
-    for before, after in pairs[:12]:
-        texts += ["=" * 30 + " BEFORE", episode_as_text(before), "=" * 30 + " AFTER", episode_as_text(after), ""]
+    pairs = zip(outcome.before.episodes, outcome.after.episodes, strict=True)
+    texts = ["The first 20 held-out episodes, before and after GRPO.", ""]
+    for before, after in itertools.islice(pairs, 20):
+        answer = episode_as_text(after).removeprefix(episode_as_text(before).partition("--- action")[0])
+        texts += ["=" * 30 + " BEFORE", episode_as_text(before), "=" * 30 + " AFTER", answer, ""]
     (out / "episodes.txt").write_text("\n".join(texts), encoding="utf-8")
     _draw(outcome, out)
 
@@ -262,7 +263,7 @@ def _arguments() -> tuple[DemoConfig, list[int]]:
     parser.add_argument("--out", type=Path, default=defaults.out)
     parser.add_argument("--data", default=defaults.data)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    for name in ("warmup_tasks", "copy_steps", "warmup_steps", "grpo_steps", "episodes"):
+    for name in ("warmup_tasks", "copy_steps", "warmup_steps", "careless_steps", "grpo_steps", "episodes"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(defaults, name))
     options = vars(parser.parse_args())
     seeds = options.pop("seeds")

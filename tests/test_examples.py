@@ -114,3 +114,32 @@ def test_train_grpo_trains_and_saves(tmp_path: Path) -> None:
         "apibank/L1-v0", policy, episodes=2, env_options={"data": "starter", "dialect": "apibank-short"}, progress=False
     )
     assert result.summary.unknown == 0
+
+
+@pytest.mark.slow
+def test_the_demo_leaves_what_the_readme_promises(tmp_path: Path) -> None:
+    """The whole path with a few steps: whether the policy learns is what `make demo` shows, not this."""
+    words = [
+        "--warmup-tasks",
+        "300",
+        "--copy-steps",
+        "2",
+        "--warmup-steps",
+        "2",
+        "--careless-steps",
+        "2",
+        "--grpo-steps",
+        "1",
+        "--episodes",
+        "6",
+    ]
+    demo = Path(__file__).parents[1] / "examples" / "demo.py"
+    command = [sys.executable, str(demo), "--out", str(tmp_path), *words]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    left = {path.name for path in tmp_path.iterdir()}
+    promised = {"learning_curve.png", "summary_before.json", "summary_after.json", "episodes.txt", "table.txt"}
+    assert promised <= left
+    summary = json.loads((tmp_path / "summary_after.json").read_text(encoding="utf-8"))
+    assert summary["episodes"] == 6
+    assert 0.0 <= summary["return_mean"] <= 1.0
+    assert "AFTER" in (tmp_path / "episodes.txt").read_text(encoding="utf-8")

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -83,6 +84,13 @@ class EpisodeRollouts:
         self._on_episode = on_episode
         self._idle: dict[str, list[ToolEnv]] = {id: [] for id in self.ids}
         self._reward_names = self._common_rewards()
+        if isinstance(self._renderer, ChatRenderer) and not env_options.get("dialect"):
+            dialects = {env.dialect.name for envs in self._idle.values() for env in envs}
+            warnings.warn(
+                f"the tokenizer has a chat template, and no dialect was given: actions are read as {sorted(dialects)}; "
+                "if the model was taught another form (Qwen: 'hermes'), pass dialect=",
+                stacklevel=2,
+            )
 
     @property
     def reward_funcs(self) -> list[Callable[..., list[float | None]]]:
