@@ -47,4 +47,5 @@ class ApiBankEnv(ToolEnv):
 
     def make_backend(self, source: DataSource) -> ToolBackend:
         """Starter tools run; official calls answer from the recording."""
-        return starter_backend() if source.kind == "starter" else RecordedBackend()
+        starter = all(task.meta.get("source") == "starter" for task in self.tasks)
+        return starter_backend() if starter else RecordedBackend()
