@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from callgym.episode import Episode, Score, Step
 from callgym.goal import CallsGoal, GoldCall
-from callgym.rewards.matching import CallMatch, match_calls
+from callgym.rewards.matching import match_calls
 from callgym.task import Task
 
 __all__ = ["argument_f1", "call_exact_match"]
@@ -26,11 +26,10 @@ def call_exact_match(task: Task, episode: Episode) -> Score:
     Names and all arguments must be right (an accepted variant is right), with nothing missing, extra
     or unreadable. Optional arguments may be left out.
     """
-    turns = _match_turns(task, episode)
-    if turns is None:
+    verdict = _judge(task, episode)
+    if verdict is None:
         return _NOT_ASKED
-    exact = all(turn.reached and turn.match.exact for turn in turns)
-    return Score.trusted(value=float(exact), applies=True, explanation=_explanation(turns))
+    return Score.trusted(value=float(verdict.exact), applies=True, explanation=verdict.explanation)
 
 
 def argument_f1(task: Task, episode: Episode) -> Score:
@@ -41,31 +40,26 @@ def argument_f1(task: Task, episode: Episode) -> Score:
     if all is right and sinks with every missing, extra or unreadable call. A turn without gold calls
     earns 1 where it was reached and none was made.
     """
-    turns = _match_turns(task, episode)
-    if turns is None:
+    verdict = _judge(task, episode)
+    if verdict is None:
         return _NOT_ASKED
-    value = sum([turn.match.f1 if turn.match.calls else float(turn.reached) for turn in turns]) / len(turns)
-    return Score.trusted(value=value, applies=True, explanation=_explanation(turns))
+    return Score.trusted(value=verdict.f1, applies=True, explanation=verdict.explanation)
 
 
-def _explanation(turns: Sequence[_Turn]) -> dict[str, Any]:
-    return {"turns": [turn.explanation for turn in turns]}
+class _Verdict(NamedTuple):
+    """Gold calls held against those made: of one turn, or of all."""
 
-
-class _Turn(NamedTuple):
-    """One user turn: gold calls held against those made."""
-
-    match: CallMatch
-    reached: bool
+    exact: bool
+    f1: float
     explanation: dict[str, Any]
 
 
-# Exact match and F1 look at the same episode one after the other: the last pairing is kept, with what it
-# is the pairing of.
-_last: tuple[Task, Episode, list[_Turn]] | None = None
+# Exact match and F1 look at the same episode one after the other: the last verdict is kept, with what it
+# is the verdict on.
+_last: tuple[Task, Episode, _Verdict] | None = None
 
 
-def _match_turns(task: Task, episode: Episode) -> list[_Turn] | None:
+def _judge(task: Task, episode: Episode) -> _Verdict | None:
     global _last
     last = _last
     if last is not None and last[0] is task and last[1] is episode:
@@ -73,24 +67,29 @@ def _match_turns(task: Task, episode: Episode) -> list[_Turn] | None:
     goal = task.goal_of(CallsGoal)
     if goal is None:
         return None
-    steps = episode.steps
+    turns = _judge_turns(goal, episode.steps)
+    exact, f1, explanations = True, 0.0, []
+    for turn in turns:
+        exact = exact and turn.exact
+        f1 += turn.f1
+        explanations.append(turn.explanation)
+    verdict = _Verdict(exact, f1 / len(turns), {"turns": explanations})
+    _last = (task, episode, verdict)
+    return verdict
+
+
+def _judge_turns(goal: CallsGoal, steps: Sequence[Step]) -> list[_Verdict]:
     if len(steps) == len(goal.turns) == 1 and steps[0].turn == 0:
-        turns = [_match_turn(goal.turns[0], steps, goal.ordered)]
-        _last = (task, episode, turns)
-        return turns
+        return [_judge_turn(goal.turns[0], steps, goal.ordered)]
     # A turn that the goal does not list asks for no calls; it counts where some were made.
     beyond = {step.turn for step in steps if step.turn >= len(goal.turns) and (step.calls or step.errors)}
-    turns = [_match_turn(gold, [s for s in steps if s.turn == n], goal.ordered) for n, gold in enumerate(goal.turns)]
-    turns += [_match_turn((), [s for s in steps if s.turn == n], goal.ordered) for n in sorted(beyond)]
-    _last = (task, episode, turns)
-    return turns
+    turns = [_judge_turn(gold, [s for s in steps if s.turn == n], goal.ordered) for n, gold in enumerate(goal.turns)]
+    return turns + [_judge_turn((), [s for s in steps if s.turn == n], goal.ordered) for n in sorted(beyond)]
 
 
-def _match_turn(gold: Sequence[GoldCall], steps: Sequence[Step], ordered: bool) -> _Turn:
+def _judge_turn(gold: Sequence[GoldCall], steps: Sequence[Step], ordered: bool) -> _Verdict:
     calls = steps[0].calls if len(steps) == 1 else [call for step in steps for call in step.calls]
-    unreadable = sum(len(step.errors) for step in steps)
-    match = match_calls(gold, calls, unreadable, ordered)
-    reached = bool(steps)
+    match = match_calls(gold, calls, sum([len(step.errors) for step in steps]), ordered)
     explanation = match.explanation(gold, calls)
-    explanation["reached"] = reached
-    return _Turn(match, reached, explanation)
+    reached = explanation["reached"] = bool(steps)
+    return _Verdict(reached and match.exact, match.f1 if match.calls else float(reached), explanation)

@@ -82,8 +82,7 @@ class Rubric(Noun):
         total = 0.0
         weight_sum = 0.0
         for name, weight in self.weights.items():
-            score = scores[name]
-            if weight and score.applies:
+            if weight and (score := scores[name]).applies:
                 if score.value is None:
                     return None, scores
                 total += weight * score.value
