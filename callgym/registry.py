@@ -58,7 +58,8 @@ def register_all() -> None:
     """Register every id with Gymnasium; ids that are registered already are left alone."""
     for entry in ENVIRONMENTS:
         if entry.id not in gym.registry:
-            gym.register(entry.id, entry_point=entry.entry_point, kwargs=dict(entry.options))
+            # ToolEnv enforces the order of calls itself, with the same error.
+            gym.register(entry.id, entry_point=entry.entry_point, kwargs=dict(entry.options), order_enforce=False)
 
 
 def find_environment(id: str) -> EnvironmentEntry:
