@@ -12,7 +12,7 @@ A member is a ``str`` of ``min_length`` to ``max_length`` characters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.sharedctypes import SynchronizedArray
 from typing import Any, overload
 
@@ -95,7 +95,7 @@ class TextSpace(Space[str]):
             text += " " + _PIECES[int(self.np_random.integers(len(_PIECES)))]
         return text[: self.max_length]
 
-    def to_jsonable(self, sample_n: Sequence[str]) -> list[str]:
+    def to_jsonable(self, sample_n: Iterable[str]) -> list[str]:
         """Members are JSON already."""
         return list(sample_n)
 

@@ -265,7 +265,7 @@ class ToolEnv(gym.Env[str, str]):
         observation = delta if self.observation_mode == "delta" else "".join(self._texts)
         return observation, reward, ended == "terminated", ended == "truncated", info
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:  # type: ignore[override,unused-ignore]
         """The conversation so far as text, in render mode ``"ansi"``; else None."""
         return "".join(self._texts) if self.render_mode == "ansi" and self._now is not None else None
 

@@ -76,7 +76,7 @@ class Seat:
 
     def close(self) -> None:
         """Close the environment."""
-        self.env.close()  # type: ignore[no-untyped-call]
+        self.env.close()  # type: ignore[no-untyped-call,unused-ignore]
 
 
 def _record(info: dict[str, Any]) -> Episode:
