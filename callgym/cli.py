@@ -1,4 +1,4 @@
-"""The command line: ``callgym list``, ``show``, ``eval``, ``check``, ``fetch``, ``train``."""
+"""The command line: ``callgym list``, ``show``, ``eval``, ``check``, ``fetch``, ``parity``, ``score``, ``train``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import click
 import gymnasium as gym
 
 from callgym.checker import check_tool_env
-from callgym.data import DataNotice, cache_folder, fetch_from
+from callgym.data import DataNotice, cache_folder
 from callgym.errors import CallGymError
+from callgym.parity import SUITES, run_suite
 from callgym.registry import ENVIRONMENTS, find_environment
 
 __all__ = ["main"]
@@ -53,6 +54,30 @@ _split = click.option("--split", default="test", help="Part of the data.", show_
 _dialect = click.option("--dialect", default=None, help="How calls are written; the environment's own by default.")
 
 
+def _assignment(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+    """``NAME=VALUE`` texts as arguments; a value that is JSON is read as such."""
+    arguments: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise click.BadParameter(f"{text!r} is not of the form NAME=VALUE")
+        try:
+            arguments[name] = json.loads(value)
+        except ValueError:
+            arguments[name] = value
+    return arguments
+
+
+_more = click.option(
+    "--set",
+    "more",
+    multiple=True,
+    callback=_assignment,
+    metavar="NAME=VALUE",
+    help="Any other argument of gym.make, such as protocol=dialogue or rubric=exact; may be given again.",
+)
+
+
 @main.command("list")
 @click.option("--json", "as_json", is_flag=True, help="A JSON list of objects.")
 @_data
@@ -85,14 +110,24 @@ def list_environments(as_json: bool, data: str) -> None:
 @click.option("--task", default=None, help="A task's id or number; the first by default.")
 @click.option("--prompt", is_flag=True, help="Print the first observation as the policy gets it.")
 @click.option("--episodes", type=click.Path(exists=True, dir_okay=False), help="Show an episode of this file instead.")
+@click.option("--play", "policy", default=None, help="Play the task with this policy and show the episode.")
 @_data
 @_split
 @_dialect
+@_more
 @_explained
 def show(
-    id: str, task: str | None, prompt: bool, episodes: str | None, data: str, split: str, dialect: str | None
+    id: str,
+    task: str | None,
+    prompt: bool,
+    episodes: str | None,
+    policy: str | None,
+    data: str,
+    split: str,
+    dialect: str | None,
+    more: dict[str, Any],
 ) -> None:
-    """A task as a person would read it, with the oracle's action."""
+    """A task as a person would read it, with the oracle's action; or an episode."""
     from callgym.show import episode_as_text, task_as_text
 
     if episodes is not None:
@@ -103,9 +138,13 @@ def show(
                 click.echo(episode_as_text(episode))
                 return
         raise CallGymError(f"{episodes} has no episode of task {task!r}")
-    env: Any = _make(id, data=data, split=split, dialect=dialect)
+    options = {"data": data, "split": split, "dialect": dialect, **more}
+    env: Any = _make(id, **options)
     wanted: Any = 0 if task is None else int(task) if task.isdecimal() else task
     observation, _ = env.reset(seed=0, options={"task": wanted})
+    if policy is not None:
+        click.echo(episode_as_text(_play(id, policy, env.task, options)))
+        return
     if prompt:
         click.echo(observation)
         return
@@ -126,6 +165,7 @@ def show(
 @_data
 @_split
 @_dialect
+@_more
 @_explained
 def evaluate(
     id: str,
@@ -140,14 +180,16 @@ def evaluate(
     data: str,
     split: str,
     dialect: str | None,
+    more: dict[str, Any],
 ) -> None:
     """Play episodes with a policy and report the mean return."""
     from callgym.rollouts.local import run_episodes
     from callgym.rollouts.policy import get_policy
 
-    options = {"temperature": temperature, "max_new_tokens": max_new_tokens}
-    actor = get_policy(policy, **{name: value for name, value in options.items() if value is not None})
-    env = _make(id, data=data, split=split, dialect=dialect)
+    settings = {"temperature": temperature, "max_new_tokens": max_new_tokens}
+    actor = get_policy(policy, **{name: value for name, value in settings.items() if value is not None})
+    options = {"data": data, "split": split, "dialect": dialect, **more}
+    env = _make(id, **options)
     count = len(env.tasks) if episodes is None else episodes
     env.close()
     result = run_episodes(
@@ -156,7 +198,7 @@ def evaluate(
         episodes=count,
         seed=seed,
         batch_size=batch,
-        env_options={"data": data, "split": split, "dialect": dialect},
+        env_options=options,
         out=out,
     )
     click.echo(result.summary.to_json() if as_json else result.summary.table())
@@ -167,24 +209,30 @@ def evaluate(
 @_data
 @_split
 @_dialect
+@_more
 @_explained
-def check(id: str, data: str, split: str, dialect: str | None) -> None:
+def check(id: str, data: str, split: str, dialect: str | None, more: dict[str, Any]) -> None:
     """Check that an environment keeps the contract (check_tool_env)."""
     find_environment(id)
-    check_tool_env(gym.make(id, data=data, split=split, dialect=dialect))
+    check_tool_env(gym.make(id, data=data, split=split, dialect=dialect, **more))
     click.echo(f"{id}: ok")
 
 
 @main.command()
 @click.argument("name", type=click.Choice(_FETCHABLE))
-@click.option("--from", "folder", type=click.Path(file_okay=False, path_type=Path), required=True)
+@click.option("--from", "folder", type=click.Path(file_okay=False, path_type=Path), help="Files you have; no download.")
 @_explained
-def fetch(name: str, folder: Path) -> None:
-    """Take a benchmark's files from a folder into the cache (CALLGYM_DATA)."""
-    from callgym.envs.apibank.tasks import FILES, OPTIONAL_FILES
+def fetch(name: str, folder: Path | None) -> None:
+    """Download a benchmark into the cache (CALLGYM_DATA), or take its files from a folder.
 
-    files = fetch_from(name, folder, FILES, OPTIONAL_FILES)
-    click.echo(f"{name}: {len(files)} files in {cache_folder() / name}")
+    HF_ENDPOINT and CALLGYM_GITHUB name mirrors of https://huggingface.co and https://codeload.github.com.
+    """
+    from callgym.envs.apibank.fetch import copy_apibank, download_apibank
+
+    fetched = download_apibank() if folder is None else copy_apibank(folder)
+    for note in fetched.notes:
+        click.echo(f"callgym: {note}", err=True)
+    click.echo(f"{name}: {len(fetched.files)} files in {cache_folder() / name}")
 
 
 @main.command()
@@ -200,14 +248,54 @@ def fetch(name: str, folder: Path) -> None:
 @click.option("--split", default="train", show_default=True)
 @_data
 @_dialect
+@_more
 @_explained
-def train(id: str, model: str, out: Path, **options: Any) -> None:
+def train(id: str, model: str, out: Path, more: dict[str, Any], **options: Any) -> None:
     """Train a model on an environment with GRPO (TRL)."""
     from callgym.trainers.grpo import GrpoSettings, train_grpo
 
     find_environment(id)
-    summary = train_grpo(GrpoSettings(ids=(id,), model=model, out=out, **options))
+    summary = train_grpo(GrpoSettings(ids=(id,), model=model, out=out, env_options=more, **options))
     click.echo(summary)
+
+
+@main.command()
+@click.argument("suite", type=click.Choice(sorted(SUITES)))
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--data", default=None, help="Official files; by default beside FOLDER, else fetched.")
+@click.option("--ranker", default="auto", show_default=True, help="What a tool search ranks with.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write a JSON line a disagreement.")
+@_explained
+def parity(suite: str, folder: Path, data: str | None, ranker: str, out: Path | None) -> None:
+    """Compare our verdicts with official ones, case by case; the last line is a JSON summary."""
+    report = run_suite(suite, folder, data=data, ranker=ranker)
+    for line in report.lines():
+        click.echo(line)
+    if out is not None:
+        click.echo(f"{report.write_disagreements(out)} disagreements in {out}")
+    click.echo(json.dumps(report.summary()))
+
+
+@main.command()
+@click.argument("benchmark", type=click.Choice(("apibank",)))
+@click.argument("episodes", type=click.Path(exists=True, dir_okay=False))
+@_data
+@_explained
+def score(benchmark: str, episodes: str, data: str) -> None:
+    """Official scores of an episode file that `eval --out` wrote; one JSON line a level."""
+    from callgym.envs.apibank.scores import official_scores
+    from callgym.rollouts.episodes import read_episodes
+
+    for row in official_scores((episode for _, episode in read_episodes(episodes)), data):
+        click.echo(json.dumps(row))
+
+
+def _play(id: str, policy: str, task: Any, options: dict[str, Any]) -> Any:
+    from callgym.rollouts.local import run_episodes
+    from callgym.rollouts.policy import get_policy
+
+    result = run_episodes(id, get_policy(policy), episodes=1, env_options={**options, "data": [task]})
+    return result.episodes[0]
 
 
 def _make(id: str, **options: Any) -> Any:

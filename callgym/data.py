@@ -15,13 +15,12 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import platformdirs
 
 from callgym.errors import ConfigurationError, DataError
 
@@ -31,8 +30,11 @@ __all__ = [
     "cache_folder",
     "fetch_from",
     "find_source",
+    "install_folder",
     "read_json_file",
     "read_json_lines",
+    "recorded_sha256",
+    "sha256_of",
 ]
 
 _MANIFEST = "callgym-manifest.json"
@@ -56,7 +58,16 @@ class DataSource:
 def cache_folder() -> Path:
     """The folder that fetched benchmarks live in: ``CALLGYM_DATA``, else the platform's cache folder."""
     given = os.environ.get("CALLGYM_DATA")
-    return Path(given) if given else Path(platformdirs.user_cache_dir("callgym"))
+    return Path(given) if given else _platform_cache() / "callgym"
+
+
+def _platform_cache() -> Path:
+    """Where programs of this platform keep what they can fetch again."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 def find_source(family: str, data: str | os.PathLike[str]) -> DataSource:
@@ -72,8 +83,8 @@ def find_source(family: str, data: str | os.PathLike[str]) -> DataSource:
     if data == "official":
         if not fetched.is_dir():
             raise DataError(
-                f"no official data of {family!r} in {fetched}; fetch it with: "
-                f"callgym fetch {family} --from FOLDER (or use data='starter')"
+                f"no official data of {family!r} in {fetched}; fetch it with: {_fetch_commands(family)}, "
+                "or use data='starter'"
             )
         return DataSource("official", fetched)
     if data == "auto":
@@ -92,12 +103,22 @@ def _auto_source(family: str, fetched: Path) -> DataSource:
     if family not in _announced:
         _announced.add(family)
         what = f"official data in {fetched}" if source.kind == "official" else "its own starter tasks"
-        hint = "" if source.kind == "official" else f"; for official data: callgym fetch {family} --from FOLDER"
+        hint = "" if source.kind == "official" else f"; for official data: {_fetch_commands(family)}"
         warnings.warn(f"callgym: {family} uses {what}{hint}", DataNotice, stacklevel=6)
     return source
 
 
-def fetch_from(family: str, folder: Path, files: tuple[str, ...], optional: tuple[str, ...] = ()) -> list[Path]:
+def _fetch_commands(family: str) -> str:
+    return f"callgym fetch {family} (with files one has: callgym fetch {family} --from FOLDER)"
+
+
+def fetch_from(
+    family: str,
+    folder: Path,
+    files: tuple[str, ...],
+    optional: tuple[str, ...] = (),
+    siblings: tuple[str, ...] = (),
+) -> list[Path]:
     """Copy a benchmark's files from a folder one already has into the cache folder.
 
     The copy is made beside the old one and takes its place when it is whole. A manifest with each file's
@@ -108,6 +129,8 @@ def fetch_from(family: str, folder: Path, files: tuple[str, ...], optional: tupl
         folder: Where the files are, in their official layout.
         files: Glob patterns of the files to take; each must match at least one.
         optional: Patterns that may match none.
+        siblings: Names of folders beside ``folder`` in which an optional pattern is looked for that matches
+            nothing in it.
 
     Returns:
         The files, at their new place.
@@ -117,28 +140,62 @@ def fetch_from(family: str, folder: Path, files: tuple[str, ...], optional: tupl
     """
     if not folder.is_dir():
         raise DataError(f"{folder} is not a folder; give the folder that holds {files[0]!r}")
-    found: list[Path] = []
+    found: dict[str, Path] = {}
     for pattern in files:
-        matches = sorted(path for path in folder.glob(pattern) if path.is_file())
+        matches = _matches(folder, pattern)
         if not matches:
             raise DataError(f"{folder} has no file {pattern!r}, which {family} needs; is it the right folder?")
-        found += matches
-    found += sorted(path for pattern in optional for path in folder.glob(pattern) if path.is_file())
-    target = cache_folder() / family
-    partial = target.with_name(f".{family}.partial")
+        found |= matches
+    # The folder as it is called, not where a link leads: that is whose neighbours the user sees.
+    beside = [Path(os.path.abspath(folder)).parent / sibling for sibling in siblings]
+    for pattern in optional:
+        found |= next(filter(None, (_matches(place, pattern) for place in (folder, *beside))), {})
+    partial = cache_folder() / f".{family}.partial"
     shutil.rmtree(partial, ignore_errors=True)
-    manifest = {}
-    for path in found:
-        relative = path.relative_to(folder)
-        copy = partial / relative
+    for name, path in found.items():
+        copy = partial / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
-        manifest[relative.as_posix()] = hashlib.sha256(copy.read_bytes()).hexdigest()
-    (partial / _MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True), encoding="utf-8")
+    return install_folder(family, partial)
+
+
+def _matches(folder: Path, pattern: str) -> dict[str, Path]:
+    """The files that match, by their name below the folder."""
+    return {path.relative_to(folder).as_posix(): path for path in sorted(folder.glob(pattern)) if path.is_file()}
+
+
+def install_folder(family: str, folder: Path) -> list[Path]:
+    """Make a finished folder, which lies in the cache folder, the official data of ``family``.
+
+    Its manifest, each file's SHA-256, is written first, so whatever interrupts leaves nothing that looks
+    complete and is not.
+
+    Returns:
+        The files, at their new place.
+    """
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    manifest = {name: sha256_of(folder / name) for name in names if name != _MANIFEST}
+    (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True), encoding="utf-8")
+    target = cache_folder() / family
+    replaced = target.with_name(f".{family}.replaced")
+    shutil.rmtree(replaced, ignore_errors=True)
     if target.exists():
-        shutil.rmtree(target)
-    partial.replace(target)
-    return [target / path for path in manifest]
+        target.rename(replaced)
+    folder.rename(target)
+    shutil.rmtree(replaced, ignore_errors=True)
+    return [target / name for name in manifest]
+
+
+def recorded_sha256(family: str) -> dict[str, str]:
+    """The SHA-256 of each fetched file of ``family`` by name, as recorded when it was fetched; empty without any."""
+    manifest = cache_folder() / family / _MANIFEST
+    return dict(read_json_file(manifest)) if manifest.is_file() else {}
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes, as 64 hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def verify(folder: Path) -> None:
@@ -152,10 +209,10 @@ def verify(folder: Path) -> None:
         return
     for name, digest in read_json_file(manifest).items():
         path = folder / name
-        mend = f"fetch it again: callgym fetch {folder.name} --from FOLDER"
+        mend = f"fetch it again: {_fetch_commands(folder.name)}"
         if not path.is_file():
             raise DataError(f"{path} is missing; {mend}")
-        if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+        if sha256_of(path) != digest:
             raise DataError(f"{path} was altered since it was fetched (its SHA-256 differs); {mend}")
 
 

@@ -84,6 +84,8 @@ class Episode(Noun):
     """What happened."""
     ended: Ending = "running"
     """How it ended."""
+    state: JsonObject | None = None
+    """The backend's state at the end, where the task's goal asks for one."""
     rewards: dict[str, Score] = {}
     """Reward name to score, with its explanation."""
     rubric: str = ""

@@ -63,6 +63,12 @@ class CallsGoal(Noun):
     """The gold calls of each user turn; a later turn asks for none."""
     ordered: bool = False
     """Whether the calls of a turn must come in this order."""
+    scope: Literal["turn", "episode"] = "turn"
+    """Whether a call must be made in its turn, or only some time in the episode: a policy that knows
+    enough may act before the recorded one did."""
+    free: tuple[str, ...] = ()
+    """Tools that may be called as often as it takes, neither asked for nor held against the policy: a
+    tool search."""
 
 
 class DecisionGoal(Noun):
@@ -72,6 +78,8 @@ class DecisionGoal(Noun):
     decision: Literal["call", "ask", "decline", "answer"]
     reply: str = ""
     """A reference reply, for policies that imitate."""
+    free: tuple[str, ...] = ()
+    """Tools that may be called before declining: a tool search."""
 
 
 class AnswerGoal(Noun):
@@ -80,10 +88,12 @@ class AnswerGoal(Noun):
     kind: Literal["answer"] = "answer"
     accepted: tuple[str | int | float, ...] = Field(min_length=1)
     """Right answers, the reference first."""
-    match: Literal["exact", "normalised", "numeric"] = "normalised"
+    match: Literal["exact", "normalised", "numeric", "contains"] = "normalised"
     """How an answer is compared; see ``callgym.rewards.answer``."""
     tolerance: float = Field(default=0.0, ge=0.0)
     """For ``numeric``: the largest relative error that still counts as right."""
+    max_length: int | None = Field(default=None, ge=1)
+    """Longest answer that can be right, in characters; for ``contains``, where a longer one lists everything."""
 
 
 class StateGoal(Noun):

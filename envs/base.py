@@ -34,7 +34,7 @@ from callgym.data import DataSource, find_source
 from callgym.dialects import Dialect, ParsedAction, get_dialect
 from callgym.episode import Ending, Episode, ParseError, Step
 from callgym.errors import ConfigurationError, DataError
-from callgym.goal import CallsGoal, DecisionGoal
+from callgym.goal import CallsGoal, DecisionGoal, StateGoal
 from callgym.message import assistant_chat, tool_chat
 from callgym.rewards import Rubric, get_rubric
 from callgym.schema import ToolSchema
@@ -66,6 +66,8 @@ class _Prepared:
     task: Task
     prompt: str
     info: bytes
+    asks_state: bool
+    """Whether the goal asks for the backend's state at the end."""
     schemas: dict[str, ToolSchema]
 
 
@@ -91,7 +93,7 @@ class ToolEnv(gym.Env[str, str]):
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 4}  # type: ignore[misc]
     family: ClassVar[str]
     """Name of the benchmark; the first half of its ids."""
-    protocol: ClassVar[Protocol] = "single"
+    protocol: Protocol = "single"
     default_dialect: ClassVar[str] = "hermes"
 
     def __init__(
@@ -154,6 +156,7 @@ class ToolEnv(gym.Env[str, str]):
         self._session: Session | None = None
         self._now: _Prepared | None = None
         self._done = True
+        self._finds_tools = type(self).tools_found is not ToolEnv.tools_found
 
     # What a benchmark says of itself.
 
@@ -165,12 +168,21 @@ class ToolEnv(gym.Env[str, str]):
         """What answers the calls of these tasks."""
         raise NotImplementedError
 
+    def tools_found(self, call: ToolCall, result: ToolResult) -> Sequence[Tool]:
+        """Tools that can be called from now on because of this call: the answer of a tool search, say."""
+        return ()
+
     # Gymnasium's interface.
 
     @property
     def env_id(self) -> str:
         """The registered id, or the class name for an environment made without one."""
         return self.spec.id if self.spec is not None else type(self).__name__
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The arguments that shape an episode, as its record has them."""
+        return dict(self._config)
 
     @property
     def task(self) -> Task:
@@ -229,6 +241,8 @@ class ToolEnv(gym.Env[str, str]):
         action = _only_characters(str(action))  # numpy's text is a subclass, which JSON records must not hold
         parsed = self._parse(action)
         results = tuple([self._run(call) for call in parsed.calls])
+        if self._finds_tools:
+            self._add_found(parsed.calls, results)
         turn = self._turn
         delta, ended, messages = self._answer(parsed, results)
         delta, ended = self._extend(action, delta, ended)
@@ -384,6 +398,13 @@ class ToolEnv(gym.Env[str, str]):
         assert self._session is not None
         return checked_call(self._session, call, self._tools)
 
+    def _add_found(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> None:
+        found = [tool for call, result in zip(calls, results, strict=True) for tool in self.tools_found(call, result)]
+        new = [tool for tool in found if tool.name not in self._tools]
+        if new:
+            self._tools = {**self._tools, **_compile(new)}
+            self._tools_changed = True
+
     def _answer(
         self, parsed: ParsedAction, results: tuple[ToolResult, ...]
     ) -> tuple[str, Ending, list[dict[str, Any]]]:
@@ -449,6 +470,7 @@ class ToolEnv(gym.Env[str, str]):
             prompt=now.prompt,
             steps=tuple(self._steps),
             ended=ended,
+            state=self._session.state() if now.asks_state and self._session is not None else None,
             rewards={},
             rubric=self.rubric.name,
             episode_return=None,
@@ -479,7 +501,9 @@ def make_tool_env(id: str, **options: Any) -> ToolEnv:
 def _work_out(task: Task, dialect: Dialect) -> _Prepared:
     given = task.meta.get("instruction")
     instruction = given if isinstance(given, str) else None
-    prompt = _only_characters(dialect.render_prompt(task.messages, task.prompt_tools, instruction))
+    cue = task.meta.get("cue")
+    prompt = dialect.render_prompt(task.messages, task.prompt_tools, instruction, cue if isinstance(cue, str) else None)
+    prompt = _only_characters(prompt)
     if len(prompt) > MAX_OBSERVATION_LENGTH:
         raise DataError(f"the prompt of task {task.id!r} has {len(prompt)} characters; at most 2**20 fit")
     hidden = task.meta.get("hidden_tools")  # callable, but shown nowhere: a policy must not get their documents
@@ -491,7 +515,8 @@ def _work_out(task: Task, dialect: Dialect) -> _Prepared:
     }
     # marshal turns these plain values into a fresh deep copy at every reset, at C speed: nothing that a
     # caller does to `info` can reach the next episode.
-    return _Prepared(task, prompt, marshal.dumps(info), _compile(task.tools))
+    asks_state = task.goal_of(StateGoal) is not None
+    return _Prepared(task, prompt, marshal.dumps(info), asks_state, _compile(task.tools))
 
 
 _MAX_COMPILED = 4096
@@ -542,8 +567,11 @@ def _shortened(text: str) -> ToolResult:
 
 
 def _oracle_words(task: Task) -> str:
-    from callgym.goal import AnswerGoal
+    from callgym.goal import AnswerGoal, TextGoal
 
+    text = task.goal_of(TextGoal)
+    if text is not None:
+        return text.reference
     answer = task.goal_of(AnswerGoal)
     if answer is not None:
         return str(answer.accepted[0])

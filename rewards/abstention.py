@@ -17,12 +17,13 @@ def irrelevance_abstention(task: Task, episode: Episode) -> Score:
 
     Three outcomes, only the first is paid: abstained; attempted a call that could not be read (a broken
     call is no abstention); called. Silence is no reply: an empty action earns 0. A call with an apology
-    is a call. The score does not apply where the task does not ask for a decline.
+    is a call; only the goal's free tools (a tool search) may be called first. The score does not apply
+    where the task does not ask for a decline.
     """
     goal = task.goal_of(DecisionGoal)
     if goal is None or goal.decision != "decline":
         return _NOT_ASKED
-    calls = sum(len(step.calls) for step in episode.steps)
+    calls = sum(call.name not in goal.free for step in episode.steps for call in step.calls)
     attempts = sum(len(step.errors) for step in episode.steps)
     replied = any(step.content.strip() for step in episode.steps)
     if calls:

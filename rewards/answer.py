@@ -1,8 +1,8 @@
 """Final answer: is what the policy says at the end one of the accepted answers?
 
 Only the policy's own last words count: not its reasoning, not what a tool returned, and not an
-answer beside a call. The whole answer is compared, never a substring: "100" does not hold "10", and
-listing candidates earns nothing.
+answer beside a call. Unless the goal says ``contains`` the whole answer is compared: "100" does not
+hold "10", and listing candidates earns nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def final_answer(task: Task, episode: Episode) -> Score:
     - ``exact``: the same text, white space at both ends aside;
     - ``normalised``: the same after Unicode folding, lower-casing, and dropping punctuation and
       articles (the rule of SQuAD's evaluation script, but a number keeps its sign and decimal point);
-    - ``numeric``: exactly one number in the answer, within the goal's relative tolerance.
+    - ``numeric``: exactly one number in the answer, within the goal's relative tolerance;
+    - ``contains``: it stands somewhere in the answer, as words of its own after the folding of
+      ``normalised``. Only where the answer is no longer than the goal's ``max_length``.
     """
     goal = task.goal_of(AnswerGoal)
     if goal is None:
@@ -87,4 +89,7 @@ def _agrees(goal: AnswerGoal, accepted: str | int | float, answer: str) -> bool:
     if goal.match == "exact":
         return answer.strip() == str(accepted).strip()
     wanted = normalise_answer(str(accepted))
-    return bool(wanted) and normalise_answer(answer) == wanted
+    if not wanted or (goal.max_length is not None and len(answer) > goal.max_length):
+        return False
+    given = normalise_answer(answer)
+    return f" {wanted} " in f" {given} " if goal.match == "contains" else given == wanted

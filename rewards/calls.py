@@ -79,12 +79,21 @@ def _judge(task: Task, episode: Episode) -> _Verdict | None:
 
 
 def _judge_turns(goal: CallsGoal, steps: Sequence[Step]) -> list[_Verdict]:
+    if goal.free:
+        steps = [_without_free(step, goal.free) for step in steps]
     if len(steps) == len(goal.turns) == 1 and steps[0].turn == 0:
         return [_judge_turn(goal.turns[0], steps, goal.ordered)]
+    if goal.scope == "episode":
+        return [_judge_turn([call for turn in goal.turns for call in turn], steps, goal.ordered)]
     # A turn that the goal does not list asks for no calls; it counts where some were made.
     beyond = {step.turn for step in steps if step.turn >= len(goal.turns) and (step.calls or step.errors)}
     turns = [_judge_turn(gold, [s for s in steps if s.turn == n], goal.ordered) for n, gold in enumerate(goal.turns)]
     return turns + [_judge_turn((), [s for s in steps if s.turn == n], goal.ordered) for n in sorted(beyond)]
+
+
+def _without_free(step: Step, free: tuple[str, ...]) -> Step:
+    kept = tuple(call for call in step.calls if call.name not in free)
+    return step if len(kept) == len(step.calls) else step.model_copy(update={"calls": kept, "results": ()})
 
 
 def _judge_turn(gold: Sequence[GoldCall], steps: Sequence[Step], ordered: bool) -> _Verdict:

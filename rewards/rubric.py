@@ -22,6 +22,8 @@ from callgym.rewards.abstention import irrelevance_abstention
 from callgym.rewards.answer import final_answer
 from callgym.rewards.calls import argument_f1, call_exact_match
 from callgym.rewards.format import format_validity
+from callgym.rewards.rouge import reply_rouge
+from callgym.rewards.state import state_reached
 from callgym.task import Task
 
 __all__ = ["RUBRICS", "Reward", "Rubric", "get_reward", "get_rubric", "register_reward"]
@@ -31,7 +33,15 @@ Reward = Callable[[Task, Episode], Score]
 
 _REWARDS: dict[str, Reward] = {
     reward.__name__: reward
-    for reward in (call_exact_match, argument_f1, irrelevance_abstention, final_answer, format_validity)
+    for reward in (
+        call_exact_match,
+        argument_f1,
+        irrelevance_abstention,
+        final_answer,
+        state_reached,
+        reply_rouge,
+        format_validity,
+    )
 }
 
 
@@ -100,12 +110,19 @@ RUBRICS: dict[str, Rubric] = {
                 "argument_f1": 0.5,
                 "irrelevance_abstention": 1.0,
                 "final_answer": 1.0,
+                "state_reached": 1.0,
+                "reply_rouge": 1.0,
                 "format_validity": 0.0,
             },
         ),
         Rubric(
             name="exact",
-            weights={"call_exact_match": 1.0, "irrelevance_abstention": 1.0, "final_answer": 1.0},
+            weights={
+                "call_exact_match": 1.0,
+                "irrelevance_abstention": 1.0,
+                "final_answer": 1.0,
+                "state_reached": 1.0,
+            },
         ),
     )
 }

@@ -52,12 +52,7 @@ class Plan:
             seed=seed,
             data=env.source.kind,
             rubric=env.rubric.name,
-            config={
-                "split": env.split,
-                "dialect": env.dialect.name,
-                "max_steps": env.max_steps,
-                "observation": env.observation_mode,
-            },
+            config=env.config,
             task_ids=tuple(task.id for task in env.tasks),
         )
 

@@ -40,7 +40,7 @@ from callgym.checker import HOSTILE_ACTIONS
 from callgym.data import DataNotice, DataSource, fetch_from, find_source, read_json_file, read_json_lines, verify
 from callgym.dialects import DIALECTS
 from callgym.envs.base import MAX_ACTION_LENGTH, MAX_OBSERVATION_LENGTH, Protocol, ToolEnv
-from callgym.goal import AnswerGoal, CallsGoal, DecisionGoal, StateGoal, TextGoal
+from callgym.goal import AnswerGoal, CallsGoal, DecisionGoal, RankingGoal, StateGoal
 from callgym.rewards import Rubric, register_reward
 from callgym.tool_backends import PythonBackend, RecordedBackend, ToolBackend, ToolFailure, World
 
@@ -143,7 +143,7 @@ class Calc(ToolEnv):
 class Talk(Calc):
     """Dialogues."""
 
-    protocol: ClassVar[Protocol] = "dialogue"
+    protocol: Protocol = "dialogue"
 
     def load_tasks(self, source: DataSource, split: str) -> Sequence[Task]:
         return (TALK, *TASKS[:2])
@@ -457,9 +457,9 @@ def test_a_reward_registered_by_a_user_is_paid() -> None:
 
 
 def test_goals_without_an_oracle_say_so() -> None:
-    env = Calc(data=[calc_task(0, goal=TextGoal(reference="x"))], backend=BACKEND)
+    env = Calc(data=[calc_task(0, goal=RankingGoal(relevance={"x": 1.0}))], backend=BACKEND)
     env.reset()
-    with pytest.raises(ConfigurationError, match="'text'"):
+    with pytest.raises(ConfigurationError, match="'ranking'"):
         env.oracle_action()
     state = Calc(data=[calc_task(0, goal=StateGoal(state={}))], backend=BACKEND)
     state.reset()

@@ -130,7 +130,7 @@ class Counts(Sound):
 class Leaks(Sound):
     """Shows what an unfinished episode left behind."""
 
-    protocol: ClassVar[Protocol] = "dialogue"
+    protocol: Protocol = "dialogue"
     dirty = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:

@@ -31,7 +31,7 @@ from callgym import (
 )
 from callgym.dialects import DIALECTS
 from callgym.envs.base import ToolEnv
-from callgym.goal import AnswerGoal, CallsGoal, DecisionGoal, TextGoal
+from callgym.goal import AnswerGoal, CallsGoal, DecisionGoal, RankingGoal
 from callgym.rewards import (
     RUBRICS,
     Rubric,
@@ -611,7 +611,7 @@ def test_a_reward_of_weight_0_is_logged_and_pays_nothing() -> None:
 
 
 def test_unknown_is_not_0() -> None:
-    task = task_of(TextGoal(reference="x"))
+    task = task_of(RankingGoal(relevance={"x": 1.0}))
     value, _ = RUBRICS["default"].score(task, episode_of(calling(content="x")))
     assert value is None
     register_reward("test_unknown", lambda task, episode: Score(value=None))

@@ -95,7 +95,7 @@ def put(world: World, thing: str) -> str:
 
 class TalkEnv(ToolEnv):
     family: ClassVar[str] = "talk"
-    protocol: ClassVar[Protocol] = "dialogue"
+    protocol: Protocol = "dialogue"
     default_dialect: ClassVar[str] = "apibank-short"
 
     def load_tasks(self, source: DataSource, split: str) -> tuple[Task, ...]:

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,8 @@ class GrpoSettings:
     """Part of the data."""
     dialect: str | None = None
     """How calls are written; each environment's own by default."""
+    env_options: Mapping[str, Any] = field(default_factory=dict)
+    """Other arguments of ``gym.make``: ``{"protocol": "dialogue"}``, say."""
     steps: int = 100
     """Optimiser steps."""
     batch: int = 64
@@ -85,6 +87,7 @@ def train_grpo(
         split=settings.split,
         data=settings.data,
         dialect=settings.dialect,
+        **settings.env_options,
     )
     trainer = make_trainer(settings, rollouts, model, tokenizer)
     trainer.train()

@@ -85,7 +85,13 @@ class ApiBankDialect(Dialect):
         request = "[" + ", ".join(_render_call(call, _quoted) for call in calls) + "]"
         return f"{content}\n{request}" if content else request
 
-    def render_prompt(self, messages: Sequence[Message], tools: Sequence[Tool], instruction: str | None = None) -> str:
+    def render_prompt(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        instruction: str | None = None,
+        cue: str | None = None,
+    ) -> str:
         """Instruction, tool documents, history, cue."""
         if instruction is None:
             facts = [f"{m.content}\n" for m in messages if m.role == "system" and m.content]
@@ -95,7 +101,7 @@ class ApiBankDialect(Dialect):
         pending: list[str] = []
         for message in messages:
             lines += _history_lines(message, pending)
-        return "".join(lines) + _CUE
+        return "".join(lines) + (_CUE if cue is None else cue)
 
     def render_tool(self, tool: Tool) -> str:
         """One tool's documentation: a line of JSON in the benchmark's shape."""
@@ -127,9 +133,15 @@ class ApiBankShortDialect(ApiBankDialect):
     name: ClassVar[str] = "apibank-short"
     instruction: ClassVar[str] = _SHORT_INSTRUCTION
 
-    def render_prompt(self, messages: Sequence[Message], tools: Sequence[Tool], instruction: str | None = None) -> str:
+    def render_prompt(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        instruction: str | None = None,
+        cue: str | None = None,
+    ) -> str:
         """As the full dialect, always with the short instruction."""
-        return super().render_prompt(messages, tools, None)
+        return super().render_prompt(messages, tools, None, cue)
 
     def render_tool(self, tool: Tool) -> str:
         """``Name(key, other: int) description``; a type is given where it is not text."""

@@ -53,7 +53,13 @@ class Dialect(ABC):
         """The action that makes these calls and says these words."""
 
     @abstractmethod
-    def render_prompt(self, messages: Sequence[Message], tools: Sequence[Tool], instruction: str | None = None) -> str:
+    def render_prompt(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        instruction: str | None = None,
+        cue: str | None = None,
+    ) -> str:
         """A conversation as text that ends where the policy is to write.
 
         Args:
@@ -61,6 +67,7 @@ class Dialect(ABC):
             tools: The tools whose documentation opens the prompt.
             instruction: The benchmark's own opening words. Only the dialect they were written for
                 uses them, in place of its own words and of system messages.
+            cue: The benchmark's own closing words, in the same way.
         """
 
     def render_results(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> str:

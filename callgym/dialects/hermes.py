@@ -60,7 +60,13 @@ class HermesDialect(Dialect):
         blocks = [_render_block(call) for call in calls]
         return "\n".join([content, *blocks] if content else blocks)
 
-    def render_prompt(self, messages: Sequence[Message], tools: Sequence[Tool], instruction: str | None = None) -> str:
+    def render_prompt(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        instruction: str | None = None,
+        cue: str | None = None,
+    ) -> str:
         """ChatML turns; tools and format open the system turn."""
         system = [message.content for message in messages if message.role == "system" and message.content]
         if tools:

@@ -64,7 +64,13 @@ class OpenAIDialect(Dialect):
         message = Message(role="assistant", content=content or None, tool_calls=tuple(calls))
         return json.dumps(message.as_chat("json"), ensure_ascii=False)
 
-    def render_prompt(self, messages: Sequence[Message], tools: Sequence[Tool], instruction: str | None = None) -> str:
+    def render_prompt(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        instruction: str | None = None,
+        cue: str | None = None,
+    ) -> str:
         """A line with the tools, a line with the format, then a line a message."""
         lines: list[dict[str, Any]] = []
         if tools:

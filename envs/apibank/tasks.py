@@ -1,4 +1,4 @@
-"""API-Bank's files as tasks, in the teacher-forced protocol: recorded history, one call.
+"""API-Bank's files as tasks, in the teacher-forced protocol: recorded history, then one call or one reply.
 
 Source: github.com/AlibabaResearch/DAMO-ConvAI, folder api-bank (Li et al., EMNLP 2023), Apache-2.0.
 Layout read: ``test-data/`` (the samples that are scored, with the official prompts),
@@ -12,26 +12,44 @@ documentation declares, which is what a caller of the tool would pass.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from callgym.call import ToolCall
-from callgym.data import check_split, read_json_file, read_json_lines, verify
-from callgym.dialects.apibank import ApiBankDialect
-from callgym.dialects.literal import LiteralError, read_literal
+from callgym.data import check_split, verify
+from callgym.envs.apibank.files import DialogueReader, naming, read_rows
+from callgym.envs.apibank.official import judge_call
+from callgym.envs.apibank.simulator.session import SimulatorBackend
+from callgym.envs.apibank.simulator.tables import has_tables, load_tables
+from callgym.envs.apibank.tools import make_tool, typed_arguments
+from callgym.envs.apibank.training import training_tasks
 from callgym.errors import DataError
-from callgym.goal import CallsGoal, GoldCall
+from callgym.goal import CallsGoal, GoldCall, TextGoal
 from callgym.message import Message
 from callgym.schema import ToolSchema
 from callgym.task import Task
 from callgym.tool import Tool
+from callgym.tool_backends.ranking import get_ranker
 
-__all__ = ["FILES", "OPTIONAL_FILES", "SPLITS", "load_official"]
+__all__ = [
+    "DIALOGUES",
+    "FILES",
+    "OPTIONAL_FILES",
+    "SAMPLES",
+    "SPLITS",
+    "Samples",
+    "load_official",
+    "part",
+    "rows_of_sample",
+]
+
+Samples = Literal["calls", "replies", "all"]
+SAMPLES: tuple[Samples, ...] = ("calls", "replies", "all")
+"""What is asked for: the next call (officially its accuracy), the next reply (its ROUGE-L), or both."""
 
 FILES = (
     "test-data/level-1-api.json",
@@ -40,36 +58,52 @@ FILES = (
     "test-data/level-3-batch-inf.json",
     "lv1-lv2-samples/*/*.jsonl",
 )
-"""What ``callgym fetch apibank`` takes."""
+"""What ``callgym fetch apibank --from FOLDER`` takes."""
 
-OPTIONAL_FILES = ("training-data/lv3-api-train.json", "derived/apis_*.json")
-"""What it takes where it is there: the training file, and the documentation of tools that a dialogue calls
-without having shown it (14 samples of level 2 lack it otherwise)."""
+OPTIONAL_FILES = (
+    "training-data/*.json",
+    "test-data/*-response.json",
+    "test-data/*-icl.json",
+    "init_database/*.json",
+    "data/all_apis.csv",
+    "data/exceptions.json",
+    "derived/apis_*.json",
+    "builtin_tables.json",
+    "tool_docs.json",
+    "recorded_external.json",
+    "translate_languages.json",
+)
+"""What it takes where it is there: training files, replies and an in-context prompt, what the tools start from, and
+the documentation of tools that a dialogue calls without having shown it (14 samples of level 2 lack it otherwise).
+``builtin_tables.json`` and ``tool_docs.json`` are tables and documentation that only the official tool classes hold,
+``recorded_external.json`` answers of web services, ``translate_languages.json`` the translator's languages."""
 
 SPLITS = ("test", "train", "cv-train", "cv-test")
 """``test``: all samples that are scored officially. ``train``: the official training file, level 3
 only (the files of levels 1 and 2 are fetched apart). ``cv-train`` and ``cv-test``: the test samples
 parted 4 to 1 by dialogue, for work on real tasks where there is no training file."""
 
-_DIALOGUES = {1: "lv1-lv2-samples/level-1-given-desc", 2: "lv1-lv2-samples/level-2-toolsearcher"}
-_TYPES: dict[str, dict[str, Any]] = {
-    "str": {"type": "string"},
-    "int": {"type": "integer"},
-    "float": {"type": "number"},
-    "bool": {"type": "boolean"},
-    "dict": {"type": "object"},
-    "list": {"type": "array"},
-    "list(str)": {"type": "array", "items": {"type": "string"}},
-}
-# The documentation of two tools calls a parameter `name` that the recordings call `device_id`.
-_RENAMED = {("TimedSwitch", "device_id"): "name", ("CancelTimedSwitch", "device_id"): "name"}
+DIALOGUES = {1: "lv1-lv2-samples/level-1-given-desc", 2: "lv1-lv2-samples/level-2-toolsearcher"}
+"""Level to the folder of its dialogues."""
+_REPLY_CUE = "Generate AI Response:\n"
 _SEARCH = "ToolSearcher"
-_BRACKETS = ApiBankDialect()
 
 
-@functools.lru_cache(maxsize=16)
-def load_official(folder: Path, level: int, split: str) -> tuple[Task, ...]:
+@functools.lru_cache(maxsize=32)
+def load_official(
+    folder: Path, level: int, split: str, samples: Samples = "calls", ranker: str = "bm25"
+) -> tuple[Task, ...]:
     """The tasks of one level and split.
+
+    Where the folder also holds the databases, tasks whose official gold call the official evaluation
+    calls wrong say so in ``meta["official_gold"]``, with the reason.
+
+    Args:
+        folder: The official files.
+        level: 1, 2 or 3.
+        split: One of ``SPLITS``.
+        samples: One of ``SAMPLES``.
+        ranker: What the tool search ranks with when gold calls are judged.
 
     Raises:
         DataError: A file is missing or damaged; the message names file, row and mend.
@@ -78,12 +112,39 @@ def load_official(folder: Path, level: int, split: str) -> tuple[Task, ...]:
     check_split(split, SPLITS, f"API-Bank level {level}")
     verify(folder)
     if split == "train":
-        return tuple(_training_tasks(folder, level))
-    tasks = tuple(_level_3(folder) if level == 3 else _level_1_or_2(folder, level))
+        return training_tasks(folder, level, samples)
+    tasks: list[Task] = []
+    if samples != "replies":
+        calls = _level_3(folder) if level == 3 else _level_1_or_2(folder, level)
+        tasks += _judged(calls, folder, level, ranker)
+    if samples != "calls":
+        tasks += _level_3_replies(folder) if level == 3 else _replies(folder, level)
+    return part(tasks, split)
+
+
+def part(tasks: Sequence[Task], split: str) -> tuple[Task, ...]:
+    """The tasks of ``test`` that belong to a split: all, or those of a part of the dialogues."""
     if split == "test":
-        return tasks
+        return tuple(tasks)
     held_out = _held_out(tasks)
     return tuple(task for task in tasks if (task.meta["dialogue"] in held_out) == (split == "cv-test"))
+
+
+def _judged(tasks: Iterator[Task], folder: Path, level: int, ranker: str) -> Iterator[Task]:
+    """The tasks with the official verdict on their own gold call, where it is that the call is wrong."""
+    if not has_tables(folder):
+        yield from tasks
+        return
+    tables = load_tables(folder)
+    tool_set = "lv3_apis" if level == 3 else "apis"
+    backend = SimulatorBackend(tables, tool_set, get_ranker(ranker), official=True)
+    for task in tasks:
+        meta: dict[str, Any] = {**task.meta, "tables": tables.fingerprint}
+        gold: Any = meta["gold"]
+        verdict = judge_call(gold["text"], gold, backend)
+        if not verdict.correct:
+            meta["official_gold"] = {"status": verdict.status, "reason": verdict.reason}
+        yield task.model_copy(update={"meta": meta})
 
 
 def _held_out(tasks: Sequence[Task]) -> frozenset[str]:
@@ -98,10 +159,10 @@ def _held_out(tasks: Sequence[Task]) -> frozenset[str]:
 def _level_1_or_2(folder: Path, level: int) -> Iterator[Task]:
     path = folder / f"test-data/level-{level}-api.json"
     known = _derived_tools(folder, "derived/apis_lv1_lv2.json")
-    read = _DialogueReader(folder / _DIALOGUES[level])
-    for number, row in enumerate(_rows(path, ("file", "id", "instruction", "input", "expected_output")), 1):
+    read = DialogueReader(folder / DIALOGUES[level])
+    for number, row in enumerate(read_rows(path, ("file", "id", "instruction", "input", "expected_output")), 1):
         where = f"{path}, row {number}"
-        with _naming(where):
+        with naming(where):
             instruction, documents = _split_instruction(row["instruction"], where)
             dialogue = read(row["file"])
             index = _sample_index(dialogue, row["id"], where)
@@ -117,6 +178,8 @@ def _level_1_or_2(folder: Path, level: int) -> Iterator[Task]:
                 tools=tools,
                 documented=[tool.name for tool in visible],
                 gold=dialogue[index],
+                gold_text=row["expected_output"],
+                history=history,
                 meta={
                     "hidden_tools": hidden,
                     "source": f"test-data/{path.name}",
@@ -130,47 +193,14 @@ def _level_1_or_2(folder: Path, level: int) -> Iterator[Task]:
             )
 
 
-class _DialogueReader:
-    """Reads dialogue files, each once."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._read: dict[str, list[dict[str, Any]]] = {}
-
-    def __call__(self, name: str) -> list[dict[str, Any]]:
-        if name not in self._read:
-            path = self._folder / name
-            self._read[name] = [_checked_row(row, f"{path}, row {n}") for n, row in read_json_lines(path)]
-        return self._read[name]
-
-
-_FIELDS: dict[str, dict[str, type]] = {
-    "User": {"text": str},
-    "AI": {"text": str},
-    "API": {"api_name": str, "param_dict": dict, "result": dict},
-}
-
-
-def _checked_row(row: Any, where: str) -> dict[str, Any]:
-    role = row.get("role") if isinstance(row, dict) else None
-    needed = _FIELDS.get(role) if isinstance(role, str) else None
-    if needed is None:
-        raise DataError(f"{where}: a row's role is User, AI or API, found {role!r}; fetch the file again.")
-    wrong = [f"{key!r} as {kind.__name__}" for key, kind in needed.items() if not isinstance(row.get(key), kind)]
-    if wrong:
-        raise DataError(f"{where}: a row of role {role} needs {', '.join(wrong)}; fetch the file again.")
-    checked: dict[str, Any] = row
-    return checked
-
-
-def _sample_index(dialogue: Sequence[dict[str, Any]], sample: int, where: str) -> int:
+def _sample_index(dialogue: Sequence[dict[str, Any]], sample: int, where: str, role: str = "API") -> int:
     """The row that sample 2k or 2k + 1 of a dialogue asks for: API row k, or the row after it."""
     rows = [index for index, row in enumerate(dialogue) if row["role"] == "API"]
     if 0 <= sample // 2 < len(rows):
         index = rows[sample // 2] + sample % 2
-        if index < len(dialogue) and dialogue[index]["role"] == "API":
+        if index < len(dialogue) and dialogue[index]["role"] == role:
             return index
-    raise DataError(f"{where}: sample {sample} is not an API row of its dialogue; fetch both files again.")
+    raise DataError(f"{where}: sample {sample} is not an {role} row of its dialogue; fetch both files again.")
 
 
 def _split_instruction(instruction: str, where: str) -> tuple[str, list[dict[str, Any]]]:
@@ -189,30 +219,20 @@ def _split_instruction(instruction: str, where: str) -> tuple[str, list[dict[str
 
 def _level_3(folder: Path) -> Iterator[Task]:
     samples_path = folder / "test-data/level-3.json"
-    samples = _rows(samples_path, ("requirement", "response", "apis"))
+    samples = read_rows(samples_path, ("requirement", "response", "apis"))
     prompts_path = folder / "test-data/level-3-batch-inf.json"
-    prompts = _rows(prompts_path, ("instruction", "input", "sample_id", "api_id"))
+    prompts = read_rows(prompts_path, ("instruction", "input", "output", "sample_id", "api_id"))
     known = _derived_tools(folder, "derived/apis_lv3.json")
     for number, row in enumerate(prompts, 1):
         where = f"{prompts_path}, row {number}"
-        with _naming(where):
+        with naming(where):
             sample_id, api_id = row["sample_id"], row["api_id"]
             if not (0 <= sample_id < len(samples) and 0 <= api_id < len(samples[sample_id]["apis"])):
                 raise DataError(
                     f"{where}: call {api_id} of sample {sample_id} is not in {samples_path}; fetch both again."
                 )
-            sample = samples[sample_id]
-            calls = [
-                {
-                    "role": "API",
-                    "api_name": call["api_name"],
-                    "param_dict": call["input"],
-                    "result": call["output"],
-                }
-                for call in sample["apis"]
-            ]
+            requirement, *calls = rows_of_sample(samples[sample_id])
             search = make_tool(json.loads(row["input"].partition("\n")[0]))
-            requirement = {"role": "User", "text": sample["requirement"].strip()}
             history = [requirement, *calls[:api_id]]
             tools, hidden = _callable_tools([search], history, calls[api_id]["api_name"], known)
             yield _make_task(
@@ -221,6 +241,8 @@ def _level_3(folder: Path) -> Iterator[Task]:
                 tools=tools,
                 documented=[_SEARCH],
                 gold=calls[api_id],
+                gold_text=row["output"],
+                history=history,
                 meta={
                     "hidden_tools": hidden,
                     "source": "test-data/level-3-batch-inf.json",
@@ -236,134 +258,111 @@ def _level_3(folder: Path) -> Iterator[Task]:
             )
 
 
-# The training file of level 3.
+def rows_of_sample(sample: dict[str, Any]) -> list[dict[str, Any]]:
+    """A sample of level 3 in the shape of a dialogue: the requirement, then the recorded calls."""
+    rows: list[dict[str, Any]] = [{"role": "User", "text": sample["requirement"].strip()}]
+    for call in sample["apis"]:
+        name, given, result = call["api_name"], call["input"], call["output"]
+        rows += [{"role": "API", "api_name": name, "param_dict": given, "result": result}]
+    return rows
 
 
-def _training_tasks(folder: Path, level: int) -> Iterator[Task]:
-    path = folder / f"training-data/lv{level}-api-train.json"
-    if not path.is_file():
-        raise DataError(
-            f"API-Bank level {level} has no training file here ({path} does not exist): take "
-            "split='cv-train', or data='starter', which has a training split at every level."
-        )
-    for number, row in enumerate(_rows(path, ("instruction", "input", "output")), 1):
+# Replies.
+
+
+def _replies(folder: Path, level: int) -> Iterator[Task]:
+    path = folder / f"test-data/level-{level}-response.json"
+    known = _derived_tools(folder, "derived/apis_lv1_lv2.json")
+    read = DialogueReader(folder / DIALOGUES[level])
+    for number, row in enumerate(read_rows(path, ("file", "id", "instruction", "input", "expected_output")), 1):
         where = f"{path}, row {number}"
-        with _naming(where):
-            task = _training_task(row, level, number, where)
-        if task is not None:
-            yield task
+        with naming(where):
+            instruction, documents = _split_instruction(row["instruction"], where)
+            dialogue = read(row["file"])
+            index = _sample_index(dialogue, row["id"], where, "AI")
+            visible = [make_tool(document) for document in documents]
+            history = dialogue[:index]
+            tools, hidden = _callable_tools(visible, history, "", known)
+            system = Message(role="system", content="The current year is 2023.")
+            yield _reply_task(
+                id=f"L{level}/{row['file'].removesuffix('.jsonl')}/{row['id']}/reply",
+                messages=(system, *_messages(history, tools)),
+                tools=tools,
+                documented=[tool.name for tool in visible],
+                reference=row["expected_output"],
+                level=level,
+                meta={
+                    "hidden_tools": hidden,
+                    "source": f"test-data/{path.name}",
+                    "dialogue": row["file"],
+                    "sample": row["id"],
+                    "turn": index,
+                    "instruction": instruction,
+                    "official_prompt_sha256": _sha256(row["instruction"] + "\n" + row["input"]),
+                },
+            )
 
 
-def _training_task(row: dict[str, Any], level: int, number: int, where: str) -> Task | None:
-    """The row as a task; None where the recorded call cannot be read or does not fit its documentation."""
-    documents, history = _training_history(row["input"])
-    parsed = _BRACKETS.parse(row["output"])
-    tools = {tool.name: tool for tool in map(make_tool, documents)}
-    visible = tuple(tools)
-    for line in history:
-        if line["role"] == "API" and line["api_name"] == _SEARCH and isinstance(line["found"], dict):
-            found = make_tool(line["found"])
-            tools.setdefault(found.name, found)
-    if len(parsed.calls) != 1 or parsed.errors or parsed.calls[0].name not in tools:
-        return None
-    call = parsed.calls[0]
-    tool = tools[call.name]
-    arguments = _typed_arguments(tool, call.arguments)
-    if ToolSchema(tool).check(arguments) is not None:
-        return None
+def _level_3_replies(folder: Path) -> Iterator[Task]:
+    samples_path = folder / "test-data/level-3.json"
+    samples = read_rows(samples_path, ("requirement", "response", "apis"))
+    path = folder / "test-data/level-3-batch-inf-response.json"
+    for number, row in enumerate(read_rows(path, ("instruction", "input", "output", "sample_id")), 1):
+        where = f"{path}, row {number}"
+        with naming(where):
+            if not 0 <= row["sample_id"] < len(samples):
+                raise DataError(f"{where}: sample {row['sample_id']} is not in {samples_path}; fetch both again.")
+            history = rows_of_sample(samples[row["sample_id"]])
+            search = make_tool(json.loads(row["input"].partition("\n")[0]))
+            tools, hidden = _callable_tools([search], history, "", {})
+            yield _reply_task(
+                id=f"L3/{row['sample_id']}/reply",
+                messages=_messages(history, tools, whole_result=True),
+                tools=tools,
+                documented=[_SEARCH],
+                reference=row["output"],
+                level=3,
+                meta={
+                    "hidden_tools": hidden,
+                    "source": f"test-data/{path.name}",
+                    "dialogue": f"level-3.json[{row['sample_id']}]",
+                    "turn": len(history) - 1,
+                    "instruction": row["instruction"],
+                    "official_prompt_sha256": _sha256(
+                        (row["instruction"] + row["input"]).replace("AI Response: \n", "AI Response:\n")
+                    ),
+                },
+            )
+
+
+def _reply_task(
+    *,
+    id: str,
+    messages: tuple[Message, ...],
+    tools: tuple[Tool, ...],
+    documented: list[str],
+    reference: str,
+    level: int,
+    meta: dict[str, Any],
+) -> Task:
     return Task(
-        id=f"L{level}-train/{number}",
+        id=id,
         family="apibank",
-        split="train",
-        messages=tuple(message for line in history for message in _training_messages(line)),
-        tools=tuple(tools.values()),
-        documented=visible,
-        goal=CallsGoal(turns=((GoldCall.of(ToolCall(name=call.name, arguments=arguments)),),)),
+        split="test",
+        messages=messages,
+        tools=tools,
+        documented=tuple(documented),
+        goal=TextGoal(reference=reference),
         meta={
-            "source": f"training-data/{Path(where.partition(',')[0]).name}",
-            "dialogue": str(history[0].get("text", ""))[:80],
-            "row": number,
-            "instruction": row["instruction"],
+            **{key: value for key, value in meta.items() if value != []},
+            "cue": _REPLY_CUE,
             "level": level,
             "licence": "Apache-2.0",
         },
     )
 
 
-def _training_history(text: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Tool documents and rows of a linearised conversation."""
-    documents: list[dict[str, Any]] = []
-    rows: list[dict[str, Any]] = []
-    for line in text.partition("Generate API Request:")[0].split("\n"):
-        request, arrow, result = line.removeprefix("API-Request: ").partition("->")
-        if line.startswith('{"apiCode"'):
-            documents.append(json.loads(line))
-        elif line.startswith("API-Request: ") and arrow and (calls := _BRACKETS.parse(request).calls):
-            call, found = calls[0], None
-            if call.name == _SEARCH:
-                with contextlib.suppress(LiteralError):  # a result cut short names no tool
-                    found = read_literal(result)
-            named = found if isinstance(found, dict) and isinstance(found.get("name"), str) else None
-            rows.append({"role": "API", "api_name": call.name, "call": call, "text": result, "found": named})
-        elif line.startswith("AI: "):
-            rows.append({"role": "AI", "text": line.removeprefix("AI: ")})
-        elif line:
-            rows.append({"role": "User", "text": line.removeprefix("User: ")})
-    return documents, rows
-
-
-def _training_messages(row: dict[str, Any]) -> Iterator[Message]:
-    if row["role"] != "API":
-        yield Message(role="user" if row["role"] == "User" else "assistant", content=row["text"])
-        return
-    yield Message(role="assistant", tool_calls=(row["call"],))
-    yield Message(role="tool", name=row["api_name"], content=row["text"])
-
-
 # Tools, calls, results.
-
-
-def make_tool(document: dict[str, Any]) -> Tool:
-    """A tool from API-Bank's documentation of it, the original kept in ``meta``."""
-    return _interned_tool(json.dumps(document))
-
-
-@functools.lru_cache(maxsize=4096)
-def _interned_tool(text: str) -> Tool:
-    document = json.loads(text)
-    name = document.get("name") or document.get("apiCode")
-    inputs = document.get("input_parameters", document.get("parameters", {}))
-    optional = (document.get("call_signature") or {}).get("defaults", {})
-    properties: dict[str, Any] = {}
-    for key, parameter in inputs.items():
-        # A type that is no JSON type ("tuple", "any") takes any value.
-        schema = _TYPES.get(parameter.get("type", "str"), {})
-        properties[key] = {**schema, "description": parameter.get("description", "")}
-    return Tool(
-        name=name,
-        description=document.get("description", ""),
-        parameters={
-            "type": "object",
-            "properties": properties,
-            "required": [key for key in inputs if key not in optional and (name, key) not in _OPTIONAL],
-            "additionalProperties": False,
-        },
-        meta={"documentation": document},
-    )
-
-
-# The documentation shown to a model does not say which parameters may be left out; the tools' code does.
-_OPTIONAL = {
-    ("ModifyRegistration", "new_appointment_date"),
-    ("ModifyRegistration", "new_appointment_doctor"),
-    ("RecordHealthData", "health_data"),
-    ("ForgotPassword", "username"),
-    ("ForgotPassword", "email"),
-    ("ForgotPassword", "verification_code"),
-    ("ForgotPassword", "new_password"),
-    ("Translate", "src_lang"),
-    ("Translate", "tgt_lang"),
-}
 
 
 def _derived_tools(folder: Path, name: str) -> dict[str, Tool]:
@@ -372,8 +371,8 @@ def _derived_tools(folder: Path, name: str) -> dict[str, Tool]:
     if not path.is_file():
         return {}
     keys = ("name", "description", "input_parameters", "output_parameters")
-    with _naming(str(path)):
-        return {row["name"]: make_tool({key: row[key] for key in keys}) for row in _rows(path, keys)}
+    with naming(str(path)):
+        return {row["name"]: make_tool({key: row[key] for key in keys}) for row in read_rows(path, keys)}
 
 
 def _callable_tools(
@@ -396,14 +395,6 @@ def _callable_tools(
         if name in known:
             tools.setdefault(name, known[name])
     return tuple(tools.values()), [name for name in tools if name not in shown]
-
-
-def _typed_arguments(tool: Tool | None, recorded: dict[str, Any]) -> dict[str, Any]:
-    """Recorded arguments, renamed where the tool's documentation was, and typed by it."""
-    if tool is None:
-        return dict(recorded)
-    renamed = {_RENAMED.get((tool.name, key), key): value for key, value in recorded.items()}
-    return ToolSchema(tool).coerce(renamed)
 
 
 def _messages(
@@ -440,12 +431,20 @@ def _make_task(
     tools: tuple[Tool, ...],
     documented: list[str],
     gold: dict[str, Any],
+    gold_text: str,
+    history: Sequence[dict[str, Any]],
     meta: dict[str, Any],
     level: int,
 ) -> Task:
     name = gold["api_name"]
-    tool = next((tool for tool in tools if tool.name == name), None)
-    arguments = _typed_arguments(tool, gold["param_dict"])
+    by_name = {tool.name: tool for tool in tools}
+    tool = by_name.get(name)
+    arguments = typed_arguments(tool, gold["param_dict"])
+    earlier: list[Any] = [
+        {"name": row["api_name"], "arguments": typed_arguments(by_name.get(row["api_name"]), row["param_dict"])}
+        for row in history
+        if row["role"] == "API"
+    ]
     result = gold["result"]
     recorded: dict[str, Any] = {"content": result.get("output")}
     if result.get("exception"):
@@ -464,34 +463,11 @@ def _make_task(
             "level": level,
             "licence": "Apache-2.0",
             "recorded": [{"name": name, "arguments": arguments, "result": recorded}],
+            "gold": {"api_name": name, "result": result, "text": gold_text},
+            **({"history": earlier} if earlier else {}),
             **({"gold_fault": fault} if fault else {}),
         },
     )
-
-
-def _rows(path: Path, keys: tuple[str, ...]) -> list[dict[str, Any]]:
-    rows = read_json_file(path)
-    if not isinstance(rows, list):
-        raise DataError(
-            f"{path}: a JSON array of rows was expected, found {type(rows).__name__}; fetch the file again."
-        )
-    for number, row in enumerate(rows, 1):
-        missing = [key for key in keys if not isinstance(row, dict) or key not in row]
-        if missing:
-            raise DataError(f"{path}, row {number}: {missing} are missing; fetch the file again.")
-    return rows
-
-
-@contextlib.contextmanager
-def _naming(where: str) -> Iterator[None]:
-    """Turn what a damaged row provokes into an error that names the row."""
-    try:
-        yield
-    except DataError:
-        raise
-    except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-        fault = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        raise DataError(f"{where}: cannot be read as a sample ({fault}); fetch the file again.") from error
 
 
 def _sha256(text: str) -> str:

@@ -1,0 +1,53 @@
+"""ToolSearcher: the tool whose name and description are nearest to some keywords.
+
+Official: the best one of the set by cosine of sentence embeddings. Here any ranker can decide
+(``callgym.tool_backends.ranking``); index and answers are shared by all sessions.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from callgym.envs.apibank.simulator.tables import Tables
+from callgym.tool_backends.python import ToolFailure
+from callgym.tool_backends.ranking import Ranker
+
+__all__ = ["ToolSearch", "split_capitals"]
+
+_SEARCH, _TOKEN_TOOL = "ToolSearcher", "GetUserToken"
+_CAPITAL = re.compile(r"([A-Z])")
+_NOTHING = "'NoneType' object has no attribute 'pop'"
+
+
+def split_capitals(keywords: str) -> str:
+    """``QueryMeeting`` as ``Query Meeting``: what the official level-3 evaluation does to keywords."""
+    return _CAPITAL.sub(r" \1", keywords).strip()
+
+
+class ToolSearch:
+    """The search over one set of tools."""
+
+    def __init__(self, tables: Tables, tool_set: str, ranker: Ranker) -> None:
+        self.ranker = ranker
+        self._documents = tables.documents[tool_set]
+        self._texts = tables.search_texts[tool_set]
+        self._names = tuple(name for name in self._documents if name != _SEARCH)
+        self._index = ranker.index(tuple(self._texts[name] for name in self._names))
+        self._with_token = tool_set == "apis"
+
+    def best(self, keywords: str) -> str | None:
+        """The name of the best tool, the first of equals; None where nothing is found."""
+        scores = self._index.scores(keywords)
+        best = int(scores.argmax())
+        return self._names[best] if scores[best] > 0 else None
+
+    def __call__(self, keywords: str) -> Any:
+        """The best tool's documentation; for a tool that takes a token, GetUserToken's and its own."""
+        name = self.best(keywords)
+        if name is None:
+            raise ToolFailure(_NOTHING)
+        found = dict(self._documents[name])
+        if not (self._with_token and "token" in found["input_parameters"]):
+            return found
+        return [{**self._documents[_TOKEN_TOOL], "desc_for_search": self._texts[_TOKEN_TOOL]}, found]

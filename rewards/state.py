@@ -1,0 +1,31 @@
+"""State reached: did the calls leave the world as the gold calls would have?"""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+from callgym.episode import Episode, Score
+from callgym.goal import StateGoal
+from callgym.task import Task
+
+__all__ = ["state_reached"]
+
+_NOT_ASKED = Score(applies=False, explanation={"reason": "the task asks for no state"})
+_SHOWN = 8
+
+
+def state_reached(task: Task, episode: Episode) -> Score:
+    """1 where the backend's state at the end equals the goal's, else 0.
+
+    How it was reached does not matter: neither the order of calls nor a detour that was undone. A task
+    whose gold calls change nothing has no such goal, so that doing nothing collects nothing. None where
+    the record holds no state.
+    """
+    goal = task.goal_of(StateGoal)
+    if goal is None:
+        return _NOT_ASKED
+    if episode.state is None:
+        return Score(value=None, explanation={"reason": "the record holds no state"})
+    names = sorted(goal.state.keys() | episode.state.keys())
+    wrong: list[JsonValue] = [name for name in names if goal.state.get(name) != episode.state.get(name)]
+    return Score(value=float(not wrong), explanation={"differs": wrong[:_SHOWN]})
