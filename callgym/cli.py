@@ -268,12 +268,36 @@ def train(id: str, model: str, out: Path, more: dict[str, Any], **options: Any) 
 @_explained
 def parity(suite: str, folder: Path, data: str | None, ranker: str, out: Path | None) -> None:
     """Compare our verdicts with official ones, case by case; the last line is a JSON summary."""
+    if ranker == "auto":
+        from callgym.tool_backends.ranking import get_ranker
+
+        click.echo(f"callgym: a tool search ranks with {get_ranker(ranker).name!r}", err=True)
     report = run_suite(suite, folder, data=data, ranker=ranker)
     for line in report.lines():
         click.echo(line)
     if out is not None:
         click.echo(f"{report.write_disagreements(out)} disagreements in {out}")
     click.echo(json.dumps(report.summary()))
+
+
+@main.command()
+@click.argument("id")
+@_data
+@_split
+@_more
+@_explained
+def flagged(id: str, data: str, split: str, more: dict[str, Any]) -> None:
+    """The tasks whose own label is faulty, and why; `exclude_flagged=true` leaves them out."""
+    from callgym.envs.base import FLAGS
+
+    env = _make(id, data=data, split=split, **more)
+    count = 0
+    for task in env.tasks:
+        faults = [f"{name}: {json.dumps(task.meta[name], ensure_ascii=False)}" for name in FLAGS if name in task.meta]
+        count += bool(faults)
+        if faults:
+            click.echo(f"{task.id}  {'; '.join(faults)}")
+    click.echo(f"{count} of {len(env.tasks)} tasks")
 
 
 @main.command()

@@ -43,12 +43,23 @@ from callgym.task import Task
 from callgym.tool import Tool
 from callgym.tool_backends import Session, ToolBackend, checked_call
 
-__all__ = ["MAX_ACTION_LENGTH", "MAX_OBSERVATION_LENGTH", "Perturbation", "Protocol", "ToolEnv", "make_tool_env"]
+__all__ = [
+    "FLAGS",
+    "MAX_ACTION_LENGTH",
+    "MAX_OBSERVATION_LENGTH",
+    "Perturbation",
+    "Protocol",
+    "ToolEnv",
+    "make_tool_env",
+]
 
 MAX_ACTION_LENGTH = 32_768
 """Longest action that is read, in characters; a longer one is answered with an error."""
 MAX_OBSERVATION_LENGTH = 1_048_576
 """Longest observation, in characters; an episode that would exceed it is truncated."""
+FLAGS = ("official_gold", "gold_fault", "label_fault")
+"""Keys of ``Task.meta`` that say what is wrong with a task's own label: the official evaluation calls it
+wrong, a tool refuses it, or it was not recorded as it should be."""
 _MAX_RESULT_LENGTH = 32_768
 _MAX_CALLS_PER_ACTION = 64
 _PREPARED_TASKS = 2048
@@ -156,7 +167,7 @@ class ToolEnv(gym.Env[str, str]):
         self._session: Session | None = None
         self._now: _Prepared | None = None
         self._done = True
-        self._finds_tools = type(self).tools_found is not ToolEnv.tools_found
+        self._finds_tools = self.protocol == "dialogue" and type(self).tools_found is not ToolEnv.tools_found
 
     # What a benchmark says of itself.
 

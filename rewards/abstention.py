@@ -9,7 +9,7 @@ from callgym.task import Task
 __all__ = ["irrelevance_abstention"]
 
 
-_NOT_ASKED = Score(applies=False, explanation={"reason": "the task is not one to be declined"})
+NOT_ASKED = Score(applies=False, explanation={"reason": "the task is not one to be declined"})
 
 
 def irrelevance_abstention(task: Task, episode: Episode) -> Score:
@@ -22,7 +22,7 @@ def irrelevance_abstention(task: Task, episode: Episode) -> Score:
     """
     goal = task.goal_of(DecisionGoal)
     if goal is None or goal.decision != "decline":
-        return _NOT_ASKED
+        return NOT_ASKED
     calls = sum(call.name not in goal.free for step in episode.steps for call in step.calls)
     attempts = sum(len(step.errors) for step in episode.steps)
     replied = any(step.content.strip() for step in episode.steps)

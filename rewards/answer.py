@@ -23,7 +23,7 @@ _MAX_EXACT_DIGITS = 300
 _ARTICLES = frozenset(("a", "an", "the"))
 
 
-_NOT_ASKED = Score(applies=False, explanation={"reason": "the task asks for no final answer"})
+NOT_ASKED = Score(applies=False, explanation={"reason": "the task asks for no final answer"})
 
 
 def final_answer(task: Task, episode: Episode) -> Score:
@@ -38,7 +38,7 @@ def final_answer(task: Task, episode: Episode) -> Score:
     """
     goal = task.goal_of(AnswerGoal)
     if goal is None:
-        return _NOT_ASKED
+        return NOT_ASKED
     answer = episode.final_answer
     right = next((accepted for accepted in goal.accepted if _agrees(goal, accepted, answer)), None)
     return Score(

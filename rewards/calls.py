@@ -17,7 +17,7 @@ from callgym.task import Task
 
 __all__ = ["argument_f1", "call_exact_match"]
 
-_NOT_ASKED = Score(applies=False, explanation={"reason": "the task asks for no calls"})
+NOT_ASKED = Score(applies=False, explanation={"reason": "the task asks for no calls"})
 
 
 def call_exact_match(task: Task, episode: Episode) -> Score:
@@ -28,7 +28,7 @@ def call_exact_match(task: Task, episode: Episode) -> Score:
     """
     verdict = _judge(task, episode)
     if verdict is None:
-        return _NOT_ASKED
+        return NOT_ASKED
     return Score.trusted(value=float(verdict.exact), applies=True, explanation=verdict.explanation)
 
 
@@ -42,7 +42,7 @@ def argument_f1(task: Task, episode: Episode) -> Score:
     """
     verdict = _judge(task, episode)
     if verdict is None:
-        return _NOT_ASKED
+        return NOT_ASKED
     return Score.trusted(value=verdict.f1, applies=True, explanation=verdict.explanation)
 
 

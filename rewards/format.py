@@ -23,9 +23,13 @@ def format_validity(task: Task, episode: Episode) -> Score:
     faults: list[JsonValue] = []
     attempted = 0
     for step in episode.steps:
-        attempted += len(step.results) + len(step.errors)
-        faults += [error.message for error in step.errors]
-        faults += [result.message for result in step.results if result.error in _INVALID]
+        errors, results = step.errors, step.results
+        attempted += len(results) + len(errors)
+        if errors:
+            faults += [error.message for error in errors]
+        for result in results:
+            if result.error in _INVALID:
+                faults.append(result.message)
     if not attempted:
         if task.goal_of(CallsGoal) is None:
             return Score(applies=False, explanation={"reason": "no call was attempted and none is asked for"})

@@ -20,14 +20,14 @@ from callgym.task import Task
 
 __all__ = ["official_rouge_l", "reply_rouge", "rouge_l"]
 
-_NOT_ASKED = Score(applies=False, explanation={"reason": "the task asks for no text"})
+NOT_ASKED = Score(applies=False, explanation={"reason": "the task asks for no text"})
 
 
 def reply_rouge(task: Task, episode: Episode) -> Score:
     """``rouge_l`` of the final answer against the goal's reference text; None where that cannot be scored."""
     goal = task.goal_of(TextGoal)
     if goal is None:
-        return _NOT_ASKED
+        return NOT_ASKED
     if not _sentences(goal.reference):
         return Score(value=None, explanation={"reason": "the reference text has no words"})
     # The package adds 1e-8 to a denominator, which keeps an equal text from scoring 1.

@@ -17,7 +17,9 @@ from pydantic import Field, model_validator
 
 from callgym.episode import Episode, Score
 from callgym.errors import ConfigurationError
+from callgym.goal import AllGoal, AnswerGoal, CallsGoal, DecisionGoal, StateGoal, TextGoal
 from callgym.noun import Noun
+from callgym.rewards import abstention, answer, calls, rouge, state
 from callgym.rewards.abstention import irrelevance_abstention
 from callgym.rewards.answer import final_answer
 from callgym.rewards.calls import argument_f1, call_exact_match
@@ -42,6 +44,17 @@ _REWARDS: dict[str, Reward] = {
         reply_rouge,
         format_validity,
     )
+}
+
+# Rewards that apply only to tasks with a goal of one class, and what they say of others: on the hot path a
+# look into this table is cheaper than five calls that come back empty.
+_ASKS: dict[str, tuple[type, Score]] = {
+    "call_exact_match": (CallsGoal, calls.NOT_ASKED),
+    "argument_f1": (CallsGoal, calls.NOT_ASKED),
+    "irrelevance_abstention": (DecisionGoal, abstention.NOT_ASKED),
+    "final_answer": (AnswerGoal, answer.NOT_ASKED),
+    "state_reached": (StateGoal, state.NOT_ASKED),
+    "reply_rouge": (TextGoal, rouge.NOT_ASKED),
 }
 
 
@@ -88,7 +101,12 @@ class Rubric(Noun):
 
     def score(self, task: Task, episode: Episode) -> tuple[float | None, dict[str, Score]]:
         """The return of an episode and every reward's score; the return is None where it is unknown."""
-        scores = {name: _REWARDS[name](task, episode) for name in self.weights}
+        goal = task.goal
+        kinds = [type(part) for part in goal.goals] if isinstance(goal, AllGoal) else [type(goal)]
+        scores = {}
+        for name in self.weights:
+            asks = _ASKS.get(name)
+            scores[name] = asks[1] if asks and asks[0] not in kinds else _REWARDS[name](task, episode)
         total = 0.0
         weight_sum = 0.0
         for name, weight in self.weights.items():

@@ -10,7 +10,7 @@ from callgym.task import Task
 
 __all__ = ["state_reached"]
 
-_NOT_ASKED = Score(applies=False, explanation={"reason": "the task asks for no state"})
+NOT_ASKED = Score(applies=False, explanation={"reason": "the task asks for no state"})
 _SHOWN = 8
 
 
@@ -23,7 +23,7 @@ def state_reached(task: Task, episode: Episode) -> Score:
     """
     goal = task.goal_of(StateGoal)
     if goal is None:
-        return _NOT_ASKED
+        return NOT_ASKED
     if episode.state is None:
         return Score(value=None, explanation={"reason": "the record holds no state"})
     names = sorted(goal.state.keys() | episode.state.keys())

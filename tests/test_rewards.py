@@ -31,7 +31,7 @@ from callgym import (
 )
 from callgym.dialects import DIALECTS
 from callgym.envs.base import ToolEnv
-from callgym.goal import AnswerGoal, CallsGoal, DecisionGoal, RankingGoal
+from callgym.goal import AnswerGoal, CallsGoal, DecisionGoal, RankingGoal, TextGoal
 from callgym.rewards import (
     RUBRICS,
     Rubric,

@@ -20,7 +20,7 @@ from callgym.envs.apibank.simulator.tables import Tables, has_tables, load_table
 from callgym.envs.apibank.starter import starter_backend, starter_dialogues, starter_tasks
 from callgym.envs.apibank.tasks import SAMPLES, Samples, load_official
 from callgym.envs.apibank.tools import make_tool
-from callgym.envs.base import Protocol, ToolEnv
+from callgym.envs.base import FLAGS, Protocol, ToolEnv
 from callgym.errors import ConfigurationError, DataError
 from callgym.goal import CallsGoal
 from callgym.task import Task
@@ -32,7 +32,6 @@ __all__ = ["ApiBankEnv"]
 
 _PROTOCOLS = ("step", "dialogue")
 _STATES = ("fresh", "replayed")
-_FLAGS = {"official_gold", "gold_fault", "label_fault"}
 
 
 class ApiBankEnv(ToolEnv):
@@ -115,7 +114,7 @@ class ApiBankEnv(ToolEnv):
             tasks = load_official(source.folder, self.level, split, self.samples, self._ranker)
         if not self.exclude_flagged:
             return tasks
-        return [task for task in tasks if not task.meta.keys() & _FLAGS]
+        return [task for task in tasks if not task.meta.keys() & set(FLAGS)]
 
     def make_backend(self, source: DataSource) -> ToolBackend:
         """The simulators; the starter tasks of ``step`` have tools of their own."""

@@ -8,7 +8,7 @@ Where an official script would stop with an error, the verdict is "wrong" and it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from callgym.envs.apibank.simulator.checks import CheckFault, same_result
 from callgym.envs.apibank.simulator.manager import CallFault, call_tool
 from callgym.envs.apibank.simulator.session import SimulatorBackend
 from callgym.envs.apibank.simulator.tool_search import split_capitals
+from callgym.envs.apibank.simulator.world import World
 
 __all__ = ["Status", "Verdict", "judge_call", "judge_made_call"]
 
@@ -65,31 +66,35 @@ class Verdict:
         )
 
 
-def judge_call(text: str, gold: Mapping[str, Any], backend: SimulatorBackend) -> Verdict:
+def judge_call(
+    text: str, gold: Mapping[str, Any], backend: SimulatorBackend, history: Sequence[dict[str, Any]] = ()
+) -> Verdict:
     """The official verdict on a text.
 
     Args:
         text: What the model wrote.
         gold: The recorded row: ``api_name`` and ``result``.
         backend: Opens a fresh world in the official manner; its tool set says which level's rules hold.
+        history: Calls that are made first, ``{"name", "arguments"}``. Officially none: every sample
+            starts from the databases' first state.
     """
     extracted = extract_call(text)
     parsed = None if extracted is None else parse_call(extracted)
     if extracted is None or parsed is None:
         return Verdict(False, "no_api_call", "NO_API_CALL")
     judge = _judge_level_3 if backend.tool_set == "lv3_apis" else _judge_levels_1_and_2
-    return judge(extracted, parsed, gold, backend)
+    return judge(extracted, parsed, gold, backend.open_world(history=history))
 
 
 def _judge_levels_1_and_2(
-    extracted: str, parsed: tuple[str, dict[str, str]], gold: Mapping[str, Any], backend: SimulatorBackend
+    extracted: str, parsed: tuple[str, dict[str, str]], gold: Mapping[str, Any], world: World
 ) -> Verdict:
     name, arguments = parsed
     if name != gold["api_name"]:
         message = f"API Name Mismatch: {name} vs {gold['api_name']}"
         return Verdict(False, "name_mismatch", "API_NAME_MISMATCH", extracted, parsed, message=message)
     try:
-        made = call_tool(backend.open_world(), "apis", name, arguments)
+        made = call_tool(world, "apis", name, arguments)
     except CallFault as fault:
         category = _category_of(fault)
         return Verdict(False, "call_error", category, extracted, parsed, message=str(fault))
@@ -97,7 +102,7 @@ def _judge_levels_1_and_2(
 
 
 def _judge_level_3(
-    extracted: str, parsed: tuple[str, dict[str, str]], gold: Mapping[str, Any], backend: SimulatorBackend
+    extracted: str, parsed: tuple[str, dict[str, str]], gold: Mapping[str, Any], world: World
 ) -> Verdict:
     name, arguments = parsed
     if name == _SEARCH:
@@ -105,7 +110,7 @@ def _judge_level_3(
             return Verdict(False, "crash", None, extracted, parsed, message="KeyError: 'keywords'")
         arguments = {**arguments, "keywords": split_capitals(arguments["keywords"])}
     try:
-        made = call_tool(backend.open_world(), "lv3_apis", name, arguments)
+        made = call_tool(world, "lv3_apis", name, arguments)
     except CallFault as fault:
         if fault.message == "invalid tool name.":
             return Verdict(False, "invalid_tool", None, extracted, parsed, message=fault.message)

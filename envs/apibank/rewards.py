@@ -37,7 +37,8 @@ def apibank_exec(task: Task, episode: Episode) -> Score:
     """The official verdict on the call: parsed by the official patterns, run, its result compared.
 
     ``step``: 1 where the official evaluation calls the action right, else 0; the mean over a level is its
-    accuracy. ``dialogue``, for which there is no official score: each recorded call is paired with a call
+    accuracy. In an environment with ``state="replayed"`` the recorded earlier calls are executed first,
+    which the official evaluation leaves out. ``dialogue``, for which there is no official score: each recorded call is paired with a call
     the policy made whose result the official comparison takes for it; the score is the share of pairs
     among recorded or made calls, whichever are more. Tool searches are not counted there.
 
@@ -58,7 +59,8 @@ def _judge_step(meta: dict[str, Any], episode: Episode) -> Score:
     tool_set = "lv3_apis" if meta["level"] == 3 else "apis"
     ranker = get_ranker(str(episode.config.get("ranker", "bm25")))
     backend = SimulatorBackend(tables, tool_set, ranker, official=True)
-    verdict = judge_call(_official_text(episode), meta["gold"], backend)
+    history = meta.get("history", ()) if episode.config.get("state") == "replayed" else ()
+    verdict = judge_call(_official_text(episode), meta["gold"], backend, history)
     explanation: dict[str, Any] = {"status": verdict.status, "reason": verdict.reason, "call": verdict.extracted}
     if verdict.category is not None:
         explanation["error_class"] = verdict.category

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from callgym.call import ToolCall, ToolResult
@@ -77,19 +78,23 @@ class SimulatorBackend:
     def open(self, task: Task, seed: int) -> SimulatorSession:
         """A fresh session for a task."""
         pinned: Any = task.meta.get("pinned", ())
-        world = self.open_world(seed, task.initial_state, tuple(pinned))
-        history: Any = task.meta.get("history")
-        if self._replay and history:
-            for call in history:
-                self._run_again(world, call["name"], call["arguments"])
-        return SimulatorSession(self.tool_set, world)
+        history: Any = task.meta.get("history", ()) if self._replay else ()
+        return SimulatorSession(self.tool_set, self.open_world(seed, task.initial_state, tuple(pinned), history))
 
     def open_world(
-        self, seed: int = 0, initial_state: dict[str, Any] | None = None, pinned: tuple[str, ...] = ()
+        self,
+        seed: int = 0,
+        initial_state: dict[str, Any] | None = None,
+        pinned: tuple[str, ...] = (),
+        history: Sequence[dict[str, Any]] = (),
     ) -> World:
-        """A fresh world, for calls in the official manner (``manager.call_tool``)."""
+        """A fresh world in which the calls of ``history`` were made, for calls in the official manner
+        (``manager.call_tool``)."""
         base = {**self.tables.base, **initial_state} if initial_state else self.tables.base
-        return World(base, seed, official=self._official, search=self._searched, pinned=pinned)
+        world = World(base, seed, official=self._official, search=self._searched, pinned=pinned)
+        for call in history:
+            self._run_again(world, call["name"], call["arguments"])
+        return world
 
     def finds(self, keywords: str) -> tuple[str, ...]:
         """Names of the tools that the tool search gives for keywords."""
