@@ -16,7 +16,7 @@ from callgym.envs.apibank import rewards as _official_rewards  # noqa: F401  reg
 from callgym.envs.apibank.dialogues import load_dialogues
 from callgym.envs.apibank.live import SEARCH, searches_for
 from callgym.envs.apibank.simulator.session import SimulatorBackend
-from callgym.envs.apibank.simulator.tables import Tables, has_tables, load_tables, starter_tables
+from callgym.envs.apibank.simulator.tables import Tables, has_tables, load_tables, loaded_tables, starter_tables
 from callgym.envs.apibank.starter import starter_backend, starter_dialogues, starter_tasks
 from callgym.envs.apibank.tasks import SAMPLES, Samples, load_official
 from callgym.envs.apibank.tools import make_tool
@@ -118,9 +118,8 @@ class ApiBankEnv(ToolEnv):
 
     def make_backend(self, source: DataSource) -> ToolBackend:
         """The simulators; the starter tasks of ``step`` have tools of their own."""
-        if source.folder is None and self.protocol == "step":
-            sources = {task.meta.get("source") for task in self.tasks}
-            return starter_backend() if sources == {"starter"} else RecordedBackend()
+        if self.protocol == "step" and all(task.meta.get("source") == "starter" for task in self.tasks):
+            return starter_backend()
         tables = self._tables(source)
         if tables is None:
             return RecordedBackend()
@@ -135,15 +134,28 @@ class ApiBankEnv(ToolEnv):
 
     def _tables(self, source: DataSource) -> Tables | None:
         if source.folder is None:
-            return starter_tables()
+            return self._tables_of_tasks()
         if has_tables(source.folder):
             return load_tables(source.folder)
         if self.protocol == "dialogue" or self.state_policy == "replayed":
             raise DataError(
-                f"{source.folder} has no init_database folder, which the tools run on; "
+                f"{source.folder} lacks init_database/ or builtin_tables.json, which the tools run on; "
                 "fetch the data again: callgym fetch apibank"
             )
         return None
+
+    def _tables_of_tasks(self) -> Tables | None:
+        """The tables that tasks given by the user name; for live tasks that name none, the starter tables."""
+        named = {str(task.meta["tables"]) for task in self.tasks if "tables" in task.meta}
+        if not named:
+            return starter_tables() if self.protocol == "dialogue" else None
+        tables = loaded_tables(named.pop())
+        if tables is None or named:
+            raise DataError(
+                "the tasks run on official tables that are not loaded, or on several: load the tasks with "
+                "data=FOLDER first, and give tasks of one folder"
+            )
+        return tables
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """As in ToolEnv; ``info["ranker"]`` names what the tool search ranks with."""

@@ -38,9 +38,11 @@ def apibank_exec(task: Task, episode: Episode) -> Score:
 
     ``step``: 1 where the official evaluation calls the action right, else 0; the mean over a level is its
     accuracy. In an environment with ``state="replayed"`` the recorded earlier calls are executed first,
-    which the official evaluation leaves out. ``dialogue``, for which there is no official score: each recorded call is paired with a call
-    the policy made whose result the official comparison takes for it; the score is the share of pairs
-    among recorded or made calls, whichever are more. Tool searches are not counted there.
+    which the official evaluation leaves out.
+
+    ``dialogue``, for which there is no official score: each recorded call is paired with a call the policy
+    made whose result the official comparison takes for it; the score is the share of pairs among recorded
+    or made calls, whichever are more. Tool searches are not counted there.
 
     None where the tables are not loaded in this process.
     """

@@ -30,6 +30,7 @@ _KEYS = ("instruction", "input", "output")
 _FILES = {"calls": "api", "replies": "response"}
 _SEARCH = "ToolSearcher"
 _CALL_CUE, _REPLY_CUE = "Generate API Request:", "Generate AI Response:"
+_DOCUMENT_OPENINGS = ('{"apiCode"', '{"name"')
 _BRACKETS = ApiBankDialect()
 
 
@@ -124,7 +125,8 @@ class _Conversation:
     def __init__(self, row: dict[str, Any], cue: str) -> None:
         head, tail = _split_documents(row["instruction"])
         self._instruction = head
-        documents, self.lines = _history(tail + row["input"].rpartition(cue)[0])
+        before, found, rest = row["input"].rpartition(cue)
+        documents, self.lines = _history(tail + (before if found else rest))
         self.tools = {tool.name: tool for tool in map(make_tool, documents)}
         self._documented = tuple(self.tools)
         for line in self.lines:
@@ -165,14 +167,10 @@ def _split_documents(instruction: str) -> tuple[str, str]:
 
 
 def _document(line: str) -> dict[str, Any] | None:
-    if not line.startswith("{"):
+    if not line.startswith(_DOCUMENT_OPENINGS):
         return None
-    try:
-        document = json.loads(line)
-    except json.JSONDecodeError:
-        return None
-    named = isinstance(document, dict) and isinstance(document.get("name", document.get("apiCode")), str)
-    return document if named else None
+    document: dict[str, Any] = json.loads(line)  # damaged where it fails
+    return document
 
 
 def _history(text: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

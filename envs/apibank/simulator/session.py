@@ -105,10 +105,13 @@ class SimulatorBackend:
         return tuple(document["name"] for document in (found if isinstance(found, list) else [found]))
 
     def _searched(self, keywords: str) -> Any:
+        if self._official:
+            return self.search.answer(self.search.best(keywords))
         # The recorded keywords of level 3 are class names. The official evaluation takes them apart before
-        # it calls the manager (``official.judge_call`` does so, too); for a policy the tool does it.
-        split = self.tool_set == "lv3_apis" and not self._official
-        return self.search(split_capitals(keywords) if split else keywords)
+        # it calls the manager (``official.judge_call`` does so, too); for a policy the tool does it, and
+        # whoever writes a tool's very name gets that tool.
+        words = split_capitals(keywords) if self.tool_set == "lv3_apis" else keywords
+        return self.search.answer(self.search.named(keywords) or self.search.best(words))
 
     def _run_again(self, world: World, name: str, arguments: dict[str, Any]) -> None:
         tool = TOOL_SETS[self.tool_set].get(name)

@@ -61,8 +61,8 @@ def loaded_tables(fingerprint: str) -> Tables | None:
 
 
 def has_tables(folder: Path) -> bool:
-    """Whether a folder with API-Bank's files also holds its databases."""
-    return (folder / "init_database").is_dir()
+    """Whether a folder with API-Bank's files also holds what its tools run on."""
+    return (folder / "init_database").is_dir() and find_table_file(folder, _BUILTIN) is not None
 
 
 def find_table_file(folder: Path, name: str) -> Path | None:

@@ -17,12 +17,17 @@ __all__ = ["ToolSearch", "split_capitals"]
 
 _SEARCH, _TOKEN_TOOL = "ToolSearcher", "GetUserToken"
 _CAPITAL = re.compile(r"([A-Z])")
+_LONGEST_NAME = 80
 _NOTHING = "'NoneType' object has no attribute 'pop'"
 
 
 def split_capitals(keywords: str) -> str:
     """``QueryMeeting`` as ``Query Meeting``: what the official level-3 evaluation does to keywords."""
     return _CAPITAL.sub(r" \1", keywords).strip()
+
+
+def _plain(text: str) -> str:
+    return text[:_LONGEST_NAME].replace(" ", "").lower()
 
 
 class ToolSearch:
@@ -35,6 +40,7 @@ class ToolSearch:
         self._names = tuple(name for name in self._documents if name != _SEARCH)
         self._index = ranker.index(tuple(self._texts[name] for name in self._names))
         self._with_token = tool_set == "apis"
+        self._by_plain_name = {_plain(name): name for name in self._names}
 
     def best(self, keywords: str) -> str | None:
         """The name of the best tool, the first of equals; None where nothing is found."""
@@ -42,9 +48,13 @@ class ToolSearch:
         best = int(scores.argmax())
         return self._names[best] if scores[best] > 0 else None
 
-    def __call__(self, keywords: str) -> Any:
-        """The best tool's documentation; for a tool that takes a token, GetUserToken's and its own."""
-        name = self.best(keywords)
+    def named(self, keywords: str) -> str | None:
+        """The tool whose name the keywords are, spaces and capitals aside; None where there is none."""
+        return self._by_plain_name.get(_plain(keywords))
+
+    def answer(self, name: str | None) -> Any:
+        """What the tool search says of the tool it found: its documentation; for a tool that takes a token,
+        GetUserToken's and its own. ToolFailure where it found none."""
         if name is None:
             raise ToolFailure(_NOTHING)
         found = dict(self._documents[name])

@@ -489,8 +489,8 @@ QueryHealthData user_id:health_id start_time,end_time:past_days
   = These were measured: {measured}.
   = I found {measured}.
 SymptomSearch symptom:symptom
-  + list the illnesses that may lie behind a {symptom}
-  + look up what a {symptom} can be a sign of
+  + list the illnesses that may lie behind the symptom "{symptom}"
+  + look up what "{symptom}" can be a sign of
   + tell me which illnesses go with the symptom {symptom}
   ~ find out which illness a symptom may come from
   ? Which symptom is it?
@@ -552,7 +552,7 @@ QueryBalance
 
 # market
 QueryStock stock_code:stock date:trading_day
-  + tell me what a {stock_code} share cost on {date}
+  + tell me what one {stock_code} share cost on {date}
   + look up the price of the stock {stock_code} on {date}
   + find the share price of {stock_code} for {date}
   ~ look up the price of a share
@@ -770,7 +770,7 @@ Dictionary keyword:word
   ? What is the word?
   ! {keyword}.
   ! The word is "{keyword}".
-  = As a {partOfSpeech} it means: {definition}
+  = It means: {definition}
   = The dictionary says: {definition}
 SearchEngine keyword:topic_on_web
   + search the web for "{keyword}" and give me the title of the best page
