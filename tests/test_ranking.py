@@ -23,10 +23,10 @@ from callgym.tool_backends import ranking
 from callgym.tool_backends.ranking import Index, LexicalRanker, MiniLmRanker, best_matches, get_ranker
 
 TOOLS = (
-    "add alarmThe API for setting an alarm includes a parameter for the alarm time.",
-    "query stockThis API queries the stock price of a given stock code and date.",
-    "delete alarmThe API for removing an alarm includes a parameter for the time.",
-    "GetTodayThis API gets the current date.",
+    "add alarmLets an alarm ring at a moment of your choice.",
+    "query stockTells what a share, known by its stock code, had as its price on some date.",
+    "delete alarmTakes an alarm away again, by the time at which it rings.",
+    "GetTodayTells the current date.",
 )
 
 
