@@ -33,8 +33,9 @@ def final_answer(task: Task, episode: Episode) -> Score:
     - ``normalised``: the same after Unicode folding, lower-casing, and dropping punctuation and
       articles (the rule of SQuAD's evaluation script, but a number keeps its sign and decimal point);
     - ``numeric``: exactly one number in the answer, within the goal's relative tolerance;
-    - ``contains``: it stands somewhere in the answer, as words of its own after the folding of
-      ``normalised``. Only where the answer is no longer than the goal's ``max_length``.
+    - ``contains``: it stands somewhere in the answer: a text as words of its own after the folding of
+      ``normalised``, a number as a number (1754.0 is also 1754 and 1,754). Only where the answer is no
+      longer than the goal's ``max_length``.
     """
     goal = task.goal_of(AnswerGoal)
     if goal is None:
@@ -88,8 +89,12 @@ def _agrees(goal: AnswerGoal, accepted: str | int | float, answer: str) -> bool:
         return gold[0] == found[0] or bool(goal.tolerance and math.isclose(*gold, *found, rel_tol=goal.tolerance))
     if goal.match == "exact":
         return answer.strip() == str(accepted).strip()
+    if goal.max_length is not None and len(answer) > goal.max_length:
+        return False
+    if goal.match == "contains" and not isinstance(accepted, str):
+        return accepted in numbers_in(answer)
     wanted = normalise_answer(str(accepted))
-    if not wanted or (goal.max_length is not None and len(answer) > goal.max_length):
+    if not wanted:
         return False
     given = normalise_answer(answer)
     return f" {wanted} " in f" {given} " if goal.match == "contains" else given == wanted

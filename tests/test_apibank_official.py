@@ -13,10 +13,11 @@ import gymnasium as gym
 import pytest
 
 from callgym import ConfigurationError, DataError, GoldCall, Task
-from callgym.data import fetch_from, verify
+from callgym.data import verify
 from callgym.dialects import DIALECTS
 from callgym.envs.apibank.env import ApiBankEnv
-from callgym.envs.apibank.tasks import FILES, OPTIONAL_FILES, load_official
+from callgym.envs.apibank.fetch import copy_apibank
+from callgym.envs.apibank.tasks import load_official
 from callgym.goal import CallsGoal
 from callgym.schema import ToolSchema
 
@@ -150,8 +151,7 @@ def test_levels_without_a_training_file_say_what_to_take_instead(apibank_data: P
 
 
 def test_fetching_from_the_official_folder_gives_the_same_tasks(apibank_data: Path) -> None:
-    fetched = fetch_from("apibank", apibank_data, FILES, OPTIONAL_FILES)
-    assert len(fetched) > 264
+    assert len(copy_apibank(apibank_data).files) > 264
     env = ApiBankEnv(level=2, data="official")
     assert env.source.folder is not None
     verify(env.source.folder)

@@ -31,7 +31,7 @@ from callgym import (
 )
 from callgym.dialects import DIALECTS
 from callgym.envs.base import ToolEnv
-from callgym.goal import AnswerGoal, CallsGoal, DecisionGoal, RankingGoal, TextGoal
+from callgym.goal import AllGoal, AnswerGoal, CallsGoal, DecisionGoal, RankingGoal, StateGoal, TextGoal
 from callgym.rewards import (
     RUBRICS,
     Rubric,
@@ -43,6 +43,7 @@ from callgym.rewards import (
     get_rubric,
     irrelevance_abstention,
     register_reward,
+    state_reached,
 )
 from callgym.rewards.answer import normalise_answer, numbers_in
 from callgym.rewards.matching import assign, compare, match_calls
@@ -713,6 +714,10 @@ LAZY_POLICIES = (
 )
 
 
+EVERY_TASK = ("default", "exact")
+"""The rubrics for tasks of any family; an environment may register others for its own."""
+
+
 class LazyEnv(ToolEnv):
     family = "lazy"
 
@@ -731,7 +736,7 @@ def lazy_action(policy: str, env: ToolEnv, prompt: str) -> str:
     }[policy]
 
 
-@pytest.mark.parametrize("rubric", RUBRICS)
+@pytest.mark.parametrize("rubric", EVERY_TASK)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("policy", LAZY_POLICIES)
 @pytest.mark.parametrize("task", [LAZY_CALL_TASK, LAZY_DECLINE_TASK, LAZY_ANSWER_TASK], ids=lambda task: task.id)
@@ -753,3 +758,261 @@ def test_20_useless_calls_earn_no_more_than_a_direct_wrong_answer() -> None:
     direct = episode_of(calling(content="41"))
     rubric = RUBRICS["default"]
     assert rubric.score(task, spam)[0] == rubric.score(task, direct)[0] == 0.0
+
+
+# Calls some time in the episode, and tools that are free.
+
+SEARCH = call("Search", words="x")
+EPISODES: list[tuple[str, list[list[GoldCall]], list[Step], bool, float, float]] = [
+    ("in its turn", [[A], [B]], [calling(MADE_A), calling(MADE_B, turn=1)], False, 1, 1),
+    ("all in the first turn", [[A], [B]], [calling(MADE_A, MADE_B), calling(turn=1)], False, 1, 1),
+    ("turns swapped", [[A], [B]], [calling(MADE_B), calling(MADE_A, turn=1)], False, 1, 1),
+    ("later than asked", [[A]], [calling(), calling(MADE_A, turn=1)], False, 1, 1),
+    ("in a turn the goal does not list", [[A]], [calling(), calling(MADE_A, turn=7)], False, 1, 1),
+    ("made twice: 2*1/(1+2)", [[A]], [calling(MADE_A), calling(MADE_A, turn=1)], False, 0, 2 / 3),
+    ("a useless one in a later turn: 2*2/(2+3)", [[A], [B]],
+     [calling(MADE_A), calling(MADE_B, turn=1), calling(call("C"), turn=2)], False, 0, 0.8),
+    ("an unreadable one in a later turn: 2*1/(1+2)", [[A]], [calling(MADE_A), calling(errors=1, turn=2)], False, 0,
+     2 / 3),
+    ("half of it: 2*1/(2+1)", [[A], [B]], [calling(MADE_B)], False, 0, 2 / 3),
+    ("one half right: 2*1.5/(2+2)", [[A], [B]], [calling(call("A", x=1, y=0), MADE_B)], False, 0, 0.75),
+    ("a turn never reached", [[A], []], [calling(MADE_A)], False, 1, 1),
+    ("nothing", [[A], [B]], [], False, 0, 0),
+    ("none asked, none made", [[], []], [calling(), calling(turn=1)], False, 1, 1),
+    ("none asked, one made", [[], []], [calling(), calling(MADE_A, turn=1)], False, 0, 0),
+    ("none asked, nothing reached", [[], []], [], False, 0, 0),
+    ("in order over turns", [[A], [B]], [calling(MADE_A), calling(MADE_B, turn=1)], True, 1, 1),
+    ("out of order over turns: 2*1/(2+2)", [[A], [B]], [calling(MADE_B), calling(MADE_A, turn=1)], True, 0, 0.5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("case", "asked", "steps", "ordered", "exact", "f1"), EPISODES, ids=[row[0] for row in EPISODES]
+)
+def test_calls_may_be_made_some_time_in_the_episode(
+    case: str, asked: list[list[GoldCall]], steps: list[Step], ordered: bool, exact: float, f1: float
+) -> None:
+    task = task_of(CallsGoal(turns=tuple(map(tuple, asked)), ordered=ordered, scope="episode"))
+    episode = episode_of(*steps)
+    assert call_exact_match(task, episode).value == exact
+    assert argument_f1(task, episode).value == pytest.approx(f1)
+
+
+FREE: list[tuple[str, list[list[GoldCall]], list[Step], float, float]] = [
+    ("before the call", [[A]], [calling(SEARCH), calling(MADE_A)], 1, 1),
+    ("beside the call", [[A]], [calling(SEARCH, MADE_A)], 1, 1),
+    ("after the call", [[A]], [calling(MADE_A), calling(SEARCH)], 1, 1),
+    ("20 times", [[A]], [calling(*[SEARCH] * 20, MADE_A)], 1, 1),
+    ("with arguments that do not exist", [[A]], [calling(call("Search", z=[1]), MADE_A)], 1, 1),
+    ("where none is asked", [[]], [calling(SEARCH)], 1, 1),
+    ("in a later turn", [[A]], [calling(MADE_A), calling(SEARCH, turn=3)], 1, 1),
+    ("instead of the call", [[A]], [calling(SEARCH)], 0, 0),
+    ("unreadable: 2*1/(1+2)", [[A]], [calling(MADE_A, errors=1)], 0, 2 / 3),
+    ("in another case: 2*1/(1+2)", [[A]], [calling(call("search"), MADE_A)], 0, 2 / 3),
+    ("and another, useless one: 2*1/(1+2)", [[A]], [calling(SEARCH, MADE_A, call("C"))], 0, 2 / 3),
+]
+
+
+@pytest.mark.parametrize(("case", "asked", "steps", "exact", "f1"), FREE, ids=[row[0] for row in FREE])
+@pytest.mark.parametrize("scope", ["turn", "episode"])
+def test_a_free_tool_is_neither_asked_for_nor_held_against_the_policy(
+    case: str, asked: list[list[GoldCall]], steps: list[Step], exact: float, f1: float, scope: Any
+) -> None:
+    task = task_of(CallsGoal(turns=tuple(map(tuple, asked)), scope=scope, free=("Search", "Other")))
+    episode = episode_of(*steps)
+    before = episode.to_json()
+    assert call_exact_match(task, episode).value == exact
+    assert argument_f1(task, episode).value == pytest.approx(f1)
+    assert episode.to_json() == before
+
+
+@given(gold_lists, call_lists, st.lists(st.integers(0, 8), max_size=4), st.integers(0, 2))
+def test_free_calls_anywhere_change_no_score(
+    asked: list[GoldCall], made: list[ToolCall], places: list[int], errors: int
+) -> None:
+    goal = CallsGoal(turns=(tuple(asked),), free=("Search",))
+    mixed = list(made)
+    for place in places:
+        mixed.insert(place, SEARCH)
+    scores = [
+        [reward(task_of(goal), episode_of(calling(*calls, errors=errors))).value for calls in (made, mixed)]
+        for reward in (call_exact_match, argument_f1)
+    ]
+    assert all(one == other for one, other in scores)
+    assert [one for one, _ in scores] == both_scores(asked, made, errors)
+
+
+@given(st.lists(gold_lists, min_size=1, max_size=3), st.lists(call_lists, min_size=1, max_size=3))
+def test_over_an_episode_it_does_not_matter_in_which_turn_a_call_is_made(
+    asked: list[list[GoldCall]], made: list[list[ToolCall]]
+) -> None:
+    task = task_of(CallsGoal(turns=tuple(map(tuple, asked)), scope="episode"))
+    spread = episode_of(*(calling(*calls, turn=turn) for turn, calls in enumerate(made)))
+    at_once = episode_of(calling(*[one for calls in made for one in calls]))
+    for reward in (call_exact_match, argument_f1):
+        assert reward(task, spread).value == pytest.approx(reward(task, at_once).value)
+    assert recompute(argument_f1(task, spread).explanation) == pytest.approx(argument_f1(task, spread).value)
+
+
+DECLINES: list[tuple[str, list[Step], float, str]] = [
+    ("a search, then words", [calling(SEARCH), calling(content="None can.")], 1, "abstained"),
+    ("many searches, then words", [*[calling(SEARCH, SEARCH)] * 5, calling(content="None can.")], 1, "abstained"),
+    ("words alone", [calling(content="None can.")], 1, "abstained"),
+    ("a search alone", [calling(SEARCH)], 0, "silent"),
+    ("a search, then silence", [calling(SEARCH), calling()], 0, "silent"),
+    ("a search and a call", [calling(SEARCH, call("F")), calling(content="Sorry.")], 0, "called"),
+    ("a search, a broken one, then words", [calling(SEARCH, errors=1), calling(content="No.")], 0, "attempted"),
+    ("another case of its name", [calling(call("search")), calling(content="Sorry.")], 0, "called"),
+]
+
+
+@pytest.mark.parametrize(("case", "steps", "value", "outcome"), DECLINES, ids=[row[0] for row in DECLINES])
+def test_a_free_tool_may_be_called_before_declining(case: str, steps: list[Step], value: float, outcome: str) -> None:
+    score = irrelevance_abstention(task_of(DecisionGoal(decision="decline", free=("Search",))), episode_of(*steps))
+    assert score.value == value
+    assert score.explanation["outcome"] == outcome
+    asked = task_of(DecisionGoal(decision="decline"))
+    if any(step.calls for step in steps):
+        assert irrelevance_abstention(asked, episode_of(*steps)).explanation["outcome"] == "called"
+
+
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="words beside a free call count as the reply")
+@pytest.mark.parametrize("after", [[], [calling()]], ids=["cut off", "then silence"])
+def test_words_beside_a_search_are_no_reply(after: list[Step]) -> None:
+    task = task_of(DecisionGoal(decision="decline", free=("Search",)))
+    episode = episode_of(calling(SEARCH, content="Let me look."), *after)
+    assert irrelevance_abstention(task, episode).value == 0.0
+
+
+# Answers that hold what is asked for.
+
+HELD: list[tuple[Any, str, int | None, float]] = [
+    ("Oslo", "It is Oslo.", None, 1),
+    ("Oslo", "oslo", None, 1),
+    ("Oslo", "The capital, OSLO, is north of here", None, 1),
+    ("Oslo", "Osloites live there", None, 0),
+    ("Oslo", "Rome", None, 0),
+    ("Oslo", "", None, 0),
+    ("New  York", "In new york!", None, 1),
+    ("New York", "York is new", None, 0),
+    ("New York", "New, York", None, 1),
+    ("the", "the end", None, 0),
+    ("!", "yes!", None, 0),
+    (10, "It costs 10 crowns.", None, 1),
+    (10, "It costs 100 crowns.", None, 0),
+    (10, "It costs 10.5 crowns.", None, 0),
+    (10, "It costs -10 crowns.", None, 0),
+    (10, "It costs 1,10 crowns.", None, 1),
+    (7272.3, "You have 7272.3.", None, 1),
+    (7272.3, "You have 7272.35.", None, 0),
+    ("2023-03-31", "Today is 2023-03-31.", None, 1),
+    ("2023-03-31", "Today is 2023-03-30.", None, 0),
+    ("Oslo", "It is Oslo.", 11, 1),
+    ("Oslo", "It is Oslo.", 10, 0),
+    ("Oslo", "Oslo" + " " * 20, 10, 0),
+    ("Oslo", "Rome, Oslo, Bonn, Bern, Riga", 20, 0),
+]
+
+
+@pytest.mark.parametrize(("accepted", "answer", "limit", "value"), HELD)
+def test_an_answer_may_hold_what_is_asked_for(accepted: Any, answer: str, limit: int | None, value: float) -> None:
+    task = task_of(AnswerGoal(accepted=(accepted,), match="contains", max_length=limit))
+    score = final_answer(task, episode_of(calling(content=answer)))
+    assert score.value == value
+    assert score.explanation["accepted"] is bool(value)
+
+
+@pytest.mark.parametrize(("case", "steps", "value"), LAST_WORDS, ids=[row[0] for row in LAST_WORDS])
+def test_what_is_asked_for_stands_in_the_last_words(case: str, steps: list[Step], value: float) -> None:
+    goal = AnswerGoal(accepted=("41", "42"), match="contains", max_length=200)
+    assert final_answer(task_of(goal), episode_of(*steps)).value == value
+
+
+@given(st.text(max_size=30), st.text(max_size=30), st.text(max_size=30))
+def test_whatever_stands_around_it_a_held_answer_is_found(before: str, word: str, after: str) -> None:
+    goal = task_of(AnswerGoal(accepted=(word,), match="contains"))
+    whole = final_answer(task_of(AnswerGoal(accepted=(word,))), episode_of(calling(content=word))).value
+    assert final_answer(goal, episode_of(calling(content=word))).value == whole
+    around = f"{before}\n {word} \n{after}"
+    assert final_answer(goal, episode_of(calling(content=around))).value == whole
+    short = task_of(AnswerGoal(accepted=(word,), match="contains", max_length=len(around)))
+    assert final_answer(short, episode_of(calling(content=around))).value == whole
+    assert final_answer(short, episode_of(calling(content=around + "."))).value == 0.0
+
+
+# The state reached.
+
+ALARM: dict[str, Any] = {"Alarm": {"set": {"7": {"time": "06:00", "on": True}}, "removed": ["1", "2"]}}
+STATES: list[tuple[str, Any, Any, float | None, list[str]]] = [
+    ("equal", ALARM, ALARM, 1, []),
+    ("keys in another order", ALARM, {"Alarm": dict(reversed(ALARM["Alarm"].items()))}, 1, []),
+    ("both empty", {}, {}, 1, []),
+    ("nothing done", ALARM, {}, 0, ["Alarm"]),
+    ("done where nothing was asked", {}, ALARM, 0, ["Alarm"]),
+    ("more than asked", ALARM, {**ALARM, "Agenda": {"set": {}, "removed": ["3"]}}, 0, ["Agenda"]),
+    ("another value", ALARM, {"Alarm": {**ALARM["Alarm"], "removed": ["1"]}}, 0, ["Alarm"]),
+    ("two tables", {"B": 1, "A": 1}, {"B": 2, "A": 2}, 0, ["A", "B"]),
+    ("a whole number with a point", {"A": 1}, {"A": 1.0}, 1, []),
+    ("text for a number", {"A": 1}, {"A": "1"}, 0, ["A"]),
+    ("no state recorded", ALARM, None, None, []),
+    ("no state recorded, none asked", {}, None, None, []),
+]
+
+
+@pytest.mark.parametrize(("case", "asked", "reached", "value", "differs"), STATES, ids=[row[0] for row in STATES])
+def test_the_state_reached(case: str, asked: Any, reached: Any, value: float | None, differs: list[str]) -> None:
+    task = task_of(StateGoal(state=asked))
+    episode = episode_of(calling(MADE_A)).model_copy(update={"state": reached})
+    score = state_reached(task, episode)
+    assert (score.applies, score.value) == (True, value)
+    if value is None:
+        assert "reason" in score.explanation
+    else:
+        assert score.explanation["differs"] == differs
+    both = task_of(AllGoal(goals=(CallsGoal(turns=((A,),)), StateGoal(state=asked))))
+    assert state_reached(both, episode) == score
+
+
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="null is taken for missing, and true for 1")
+@pytest.mark.parametrize(("asked", "reached"), [({"A": None}, {}), ({}, {"A": None}), ({"A": True}, {"A": 1})])
+def test_states_are_compared_as_json(asked: Any, reached: Any) -> None:
+    episode = episode_of().model_copy(update={"state": reached})
+    assert state_reached(task_of(StateGoal(state=asked)), episode).value == 0.0
+
+
+def test_a_state_that_differs_everywhere_is_shown_in_part() -> None:
+    many: dict[str, Any] = {f"table {number:02}": number for number in range(30)}
+    score = state_reached(task_of(StateGoal(state=many)), episode_of().model_copy(update={"state": {}}))
+    assert score.value == 0.0
+    assert score.explanation["differs"] == [f"table {number:02}" for number in range(8)]
+
+
+def test_the_state_is_not_asked_for_without_a_goal() -> None:
+    episode = episode_of(calling(MADE_A)).model_copy(update={"state": ALARM})
+    for goal in (CallsGoal(turns=((A,),)), AllGoal(goals=(TextGoal(reference="x"),)), DecisionGoal(decision="decline")):
+        score = state_reached(task_of(goal), episode)
+        assert (score.applies, score.value) == (False, None)
+        assert "reason" in score.explanation
+
+
+def test_calls_state_and_answer_are_paid_in_equal_parts() -> None:
+    goals = (
+        CallsGoal(turns=((A,),), scope="episode", free=("Search",)),
+        StateGoal(state=ALARM),
+        AnswerGoal(accepted=("done",), match="contains", max_length=50),
+    )
+    task = task_of(AllGoal(goals=goals))
+    right, wrong = calling(content="It is done."), calling(content="No.")
+    rows: list[tuple[list[Step], Any, float]] = [
+        ([calling(SEARCH), calling(MADE_A), right], ALARM, 1.0),
+        ([calling(MADE_A), wrong], ALARM, 2 / 3),
+        ([calling(MADE_A), right], {}, 2 / 3),
+        ([right], ALARM, 2 / 3),
+        ([right], {}, 1 / 3),
+        ([wrong], {}, 0.0),
+        ([calling(call("A", x=1, y=0)), right], ALARM, 2.25 / 3),
+    ]
+    for steps, state, value in rows:
+        episode = episode_of(*steps).model_copy(update={"state": state})
+        assert RUBRICS["default"].score(task, episode)[0] == pytest.approx(value)
+    assert RUBRICS["default"].score(task, episode_of(calling(MADE_A), right))[0] is None  # no state on record

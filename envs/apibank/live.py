@@ -23,6 +23,7 @@ from callgym.envs.apibank.simulator.session import SimulatorBackend
 from callgym.envs.apibank.tools import make_tool
 from callgym.goal import AllGoal, AnswerGoal, CallsGoal, DecisionGoal, Goal, GoldCall, StateGoal
 from callgym.message import Message
+from callgym.rewards.answer import numbers_in
 from callgym.task import Task, UserTurn
 
 __all__ = ["SEARCH", "LiveTurn", "live_task", "searches_for"]
@@ -31,7 +32,9 @@ SEARCH = "ToolSearcher"
 _ANSWER_LENGTH = 3
 _SHORTEST_LIMIT = 200
 _FACT_LENGTHS = range(2, 81)
-_NUMBER = re.compile(r"\d")
+
+Fact = str | int | float
+"""A value that an answer can state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,25 +125,42 @@ def _goal(turns: Sequence[LiveTurn], results: Sequence[ToolResult], state: dict[
     return parts[0] if len(parts) == 1 else AllGoal(goals=tuple(parts))
 
 
-def _fact(results: Sequence[ToolResult], reply: str, said: str) -> str | None:
+def _fact(results: Sequence[ToolResult], reply: str, said: str) -> Fact | None:
     """A value that a tool gave, that the reference reply states, and that the user did not say before.
 
     Of several the last call's first: that is what the dialogue led to. Numbers before words.
     """
+    in_reply, in_words = _Text(reply), _Text(said)
     for result in reversed(results):
-        stated = [text for text in _leaves(result.content) if _states(reply, text) and not _states(said, text)]
-        numbers = [text for text in stated if _NUMBER.search(text)]
+        stated = [fact for fact in _leaves(result.content) if in_reply.states(fact) and not in_words.states(fact)]
         if stated:
-            return (numbers or stated)[0]
+            return next((fact for fact in stated if _holds_number(fact)), stated[0])
     return None
 
 
-def _states(text: str, value: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)(?![.,]\d)", text, re.IGNORECASE) is not None
+class _Text:
+    """A text that is searched for many values."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lower = text.lower()
+        self._numbers = set(numbers_in(text))
+
+    def states(self, fact: Fact) -> bool:
+        """Whether the value stands in the text, as a number or as words of its own."""
+        if not isinstance(fact, str):
+            return fact in self._numbers
+        if fact.lower() not in self._lower:
+            return False
+        return re.search(rf"(?<!\w){re.escape(fact)}(?!\w)(?![.,]\d)", self._text, re.IGNORECASE) is not None
 
 
-def _leaves(value: Any) -> Iterator[str]:
-    """The texts and numbers in a JSON value that can be stated; 33.0 also as 33."""
+def _holds_number(fact: Fact) -> bool:
+    return not isinstance(fact, str) or any(character.isdigit() for character in fact)
+
+
+def _leaves(value: Any) -> Iterator[Fact]:
+    """The texts and numbers in a JSON value that can be stated, very short and long ones aside."""
     if isinstance(value, dict):
         for key, item in value.items():
             if key != "token":  # something to be used, not to be told
@@ -148,12 +168,12 @@ def _leaves(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for item in value:
             yield from _leaves(item)
-    elif isinstance(value, float) and value.is_integer():
-        yield from (text for text in (str(value), str(int(value))) if len(text) in _FACT_LENGTHS)
-    elif isinstance(value, (int, float, str)) and not isinstance(value, bool):
-        text = str(value)
-        if len(text) in _FACT_LENGTHS and text.lower() not in ("success", "failed"):
-            yield text
+    elif isinstance(value, (int, float, str)) and not isinstance(value, bool) and _can_be_stated(value):
+        yield value
+
+
+def _can_be_stated(value: Fact) -> bool:
+    return len(str(value)) in _FACT_LENGTHS and value not in ("success", "failed")
 
 
 def searches_for(tool: str, backend: SimulatorBackend, recorded: Sequence[str] = ()) -> str | None:

@@ -501,7 +501,7 @@ SymptomSearch symptom:symptom
   = Possible illnesses are: {names}.
 EmergencyKnowledge symptom:symptom
   + tell me how to give first aid for {symptom}
-  + look up the first aid for somebody with {symptom}
+  + look up the first aid for this symptom: {symptom}
   + say what to do at once as first aid in case of {symptom}
   ~ tell me some first aid
   ? For which symptom?
@@ -578,13 +578,14 @@ Calculator formula:formula
 
 # home
 TimedSwitch name:device time:time on:on
-  + switch the {name} {on} on {time}
-  + let the {name} be turned {on} on {time} by the timer
-  + plan that the {name} goes {on} on {time}
+  + plan a timed switch for {time}: the {name} goes {on}
+  + set the timer of the {name} so that it goes {on} at this moment: {time}
+  + have the timer turn the {name} {on}; the time is {time}
   ~ set the timer of a device
+  ~ plan a timed switch
   ? Which device, when, and should it go on or off?
-  ! The {name}, {on}, on {time}.
-  ! On {time} the {name} should go {on}.
+  ! The {name} should go {on}, and the time is {time}.
+  ! Turn it {on}. It is the {name}, and I mean {time}.
   = The switch is planned.
   = The timer is set.
 CancelTimedSwitch name:device time:time
@@ -795,7 +796,7 @@ SearchEngine keyword:topic_on_web
 Translate src,tgt_lang:phrase
   + translate "{src}" into {tgt_lang}
   + put "{src}" into {tgt_lang} for me
-  + tell me how to say "{src}" in {tgt_lang}
+  + give me the {tgt_lang} words for "{src}"
   ~ translate something
   ~ translate a phrase for me
   ? Which text, and into which language?

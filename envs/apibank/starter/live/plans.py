@@ -111,6 +111,8 @@ def _fields(tool: str, content: Any) -> dict[str, Any]:
         return {"measured": ", ".join(values)}
     if tool == "Dictionary":
         return {"definition": content[0]["definitions"][0]["definition"]}
+    if tool == "QueryScene":
+        return {"names": ", ".join(device["name"] for device in content)}
     if isinstance(content, dict):
         return content
     if isinstance(content, list) and content and isinstance(content[0], dict):

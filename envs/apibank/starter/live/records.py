@@ -21,6 +21,13 @@ def any_value(draw: Draw, kind: str, count: int = 1) -> Any:
     return values if count > 1 else values[0]
 
 
+def _other(draw: Draw, kind: str, taken: str) -> str:
+    """Another value of the kind than ``taken``."""
+    while (value := str(any_value(draw, kind))) == taken:
+        pass
+    return value
+
+
 def _account(draw: Draw, name: str, password: str, its_token: str, email: str = "") -> None:
     accounts = draw.state.setdefault("Account", {})
     if not accounts:
@@ -167,16 +174,14 @@ def _orders(draw: Draw, values: dict[str, Any]) -> None:
     for _ in range(2):
         arrival, departure = any_value(draw, "stay", 2)
         rooms, adults, children = any_value(draw, "party", 3)
-        name = any_value(draw, "hotel")
-        if name != values["hotel_name"]:
-            table[str(len(table) + 1)] = {
-                "hotel_name": name,
-                "check_in_time": arrival,
-                "check_out_time": departure,
-                "room_count": rooms,
-                "adult_count": adults,
-                "child_count": children,
-            }
+        table[str(len(table) + 1)] = {
+            "hotel_name": _other(draw, "hotel", values["hotel_name"]),
+            "check_in_time": arrival,
+            "check_out_time": departure,
+            "room_count": rooms,
+            "adult_count": adults,
+            "child_count": children,
+        }
 
 
 def _bank_accounts(draw: Draw, values: dict[str, Any]) -> None:
@@ -195,9 +200,8 @@ def _balance(draw: Draw, values: dict[str, Any]) -> None:
 
 def _switches(draw: Draw, values: dict[str, Any], planned: bool = False) -> None:
     table = draw.state.setdefault("TimeSwitch", {})
-    other = any_value(draw, "device")
-    if other != values["name"]:
-        table.setdefault(other, [{"time": any_value(draw, "time"), "on": draw.chance(0.5)}])
+    other = _other(draw, "device", values["name"])
+    table.setdefault(other, [{"time": any_value(draw, "time"), "on": draw.chance(0.5)}])
     if planned:
         table.setdefault(values["name"], []).append({"time": values["time"], "on": draw.chance(0.5)})
 
@@ -208,9 +212,7 @@ def _planned_switch(draw: Draw, values: dict[str, Any]) -> None:
 
 def _scenes(draw: Draw, values: dict[str, Any], known: bool = False) -> None:
     table = draw.state.setdefault("Scenes", {})
-    other = any_value(draw, "scene")
-    if other != values["name"]:
-        table.setdefault(other, _sorted(any_value(draw, "devices")))
+    table.setdefault(_other(draw, "scene", values["name"]), _sorted(any_value(draw, "devices")))
     if known:
         table[values["name"]] = _sorted(any_value(draw, "devices"))
 

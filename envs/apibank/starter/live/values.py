@@ -25,7 +25,13 @@ TODAY = date(2023, 3, 31)
 _DAYS = 260
 """How many days after today things can be planned for."""
 _TRIES = 120
-_RELATIVE = {0: "today", 1: "tomorrow", 2: "the day after tomorrow", 7: "one week from today", 14: "two weeks from today"}
+_RELATIVE = {
+    0: "today",
+    1: "tomorrow",
+    2: "the day after tomorrow",
+    7: "one week from today",
+    14: "two weeks from today",
+}
 _LATER = (1, 1, 2, 7, 14)
 _ON_RELATIVE = re.compile(rf"\bon (?={'|'.join(_RELATIVE.values())})", re.IGNORECASE)
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -305,13 +311,14 @@ def _health_id(draw: Draw) -> str:
     return draw.one(pools.FIRST)[0] + draw.one(pools.LAST)[0] + str(draw.rng.randint(100, 999))
 
 
+def _measure(draw: Draw, low: int, high: int, part: int) -> float:
+    number = draw.rng.randint(low, high)
+    return number if part == 1 else number / part
+
+
 def _measurements(draw: Draw, template: str, names: tuple[str, ...]) -> Said:
     chosen = draw.rng.sample(_MEASURED, draw.rng.randint(2, 3))
-    rows = [{"name": name, "value": draw.rng.randint(low, high) / part} for name, low, high, part in chosen]
-    rows = [
-        {**row, "value": int(row["value"]) if part == 1 else row["value"]}
-        for row, (*_, part) in zip(rows, chosen, strict=True)
-    ]
+    rows = [{"name": name, "value": _measure(draw, low, high, part)} for name, low, high, part in chosen]
     words = [f"{row['name']} {row['value']}" for row in rows]
     return Said({names[0]: f"{', '.join(words[:-1])} and {words[-1]}"}, {names[0]: rows}, (words[0],))
 
@@ -323,8 +330,8 @@ def _party(draw: Draw, template: str, names: tuple[str, ...]) -> Said:
     adults, children = draw.rng.randint(1, 4), draw.rng.randint(0, 3)
     rooms = draw.rng.randint(max(1, (adults + 1) // 2), 3)
     words = (
-        f"{rooms} {'room' if rooms == 1 else 'rooms'} for {adults} {'adult' if adults == 1 else 'adults'} "
-        f"and {children} {'child' if children == 1 else 'children'}"
+        f"{rooms} {'room' if rooms == 1 else 'rooms'} ({adults} {'adult' if adults == 1 else 'adults'}, "
+        f"{children} {'child' if children == 1 else 'children'})"
     )
     return Said({"party": words}, dict(zip(names, (rooms, adults, children), strict=True)))
 
@@ -353,6 +360,35 @@ def _phrase(draw: Draw, template: str, names: tuple[str, ...]) -> Said:
     row = draw.one(_PHRASES)
     said = dict(zip(names, (row["src"], _LANGUAGES[row["dest"]].title()), strict=True))
     return Said(said, said, (row["src"],))
+
+
+# At level 3.
+
+
+def _towns(draw: Draw, template: str, names: tuple[str, ...]) -> Said:
+    first = KINDS["town"](draw, template, names[:1]).values[names[0]]
+    second = KINDS["town"](draw, template, names[:1]).values[names[0]]
+    row = dict(zip(names, (first, second), strict=True))
+    return Said(row, row, (first, second) if first != second else ("", ""))
+
+
+def _distance(draw: Draw, template: str, names: tuple[str, ...]) -> Said:
+    metres = draw.rng.randrange(200, 2_001, 50)
+    return Said({names[0]: str(metres)}, {names[0]: metres})
+
+
+def _user_number(draw: Draw, template: str, names: tuple[str, ...]) -> Said:
+    number = draw.rng.randint(11, 999)
+    return Said({names[0]: str(number)}, {names[0]: number}, (str(number),))
+
+
+def _person_login(draw: Draw, template: str, names: tuple[str, ...]) -> Said:
+    row = dict(zip(names, (_person(draw), _secret(draw)), strict=True))
+    return Said(row, row, (row[names[0]],))
+
+
+def _home(draw: Draw) -> str:
+    return f"{draw.one(pools.STREET_A)} {draw.one(pools.STREET_B)} {draw.rng.randint(1, 99)}, {draw.one(pools.CITIES)}"
 
 
 def _digits(count: int) -> Callable[[Draw], str]:
@@ -386,41 +422,41 @@ _PLACES = (
     "on the left shelf", "near the piano", "in the garage", "between the bookcases",
 )  # fmt: skip
 _SCENE_A = (
-    "quiet",
-    "early",
-    "rainy",
-    "festive",
-    "lazy",
-    "bright",
-    "cosy",
-    "busy",
-    "frosty",
-    "late",
-    "green",
-    "musical",
-)
+    "quiet", "early", "rainy", "festive", "lazy", "bright", "cosy", "busy", "frosty", "late", "green", "musical",
+)  # fmt: skip
 _SCENE_B = (
-    "breakfast",
-    "evening",
-    "holiday",
-    "dinner",
-    "reading hour",
-    "homecoming",
-    "weekend",
-    "nap",
-    "workout",
-    "party",
-)
-_PLACE_B = ("Library", "Baths", "Museum", "School", "Theatre", "Cafe", "Hall", "Station", "Clinic", "Gallery", "Gym")
+    "breakfast", "evening", "holiday", "dinner", "reading hour", "homecoming", "weekend", "nap", "workout", "party",
+)  # fmt: skip
+_PLACE_B = ("Library", "Baths", "Museum", "Bakery", "Theatre", "Cafe", "Hall", "Pharmacy", "Clinic", "Gallery", "Gym")
 _ROOM_B = ("Room", "Hall", "Studio", "Corner", "Lounge", "Loft")
 _TOPICS = (
-    "night trains", "island ferries", "sourdough bread", "heat pumps", "solar panels", "wind energy", "balcony tomatoes",
-    "compost heap", "bulbs in autumn", "soups for cold evenings", "sharp knives", "sheet music", "first violin", "choirs",
-    "packing for rain", "bees and weeds", "birds at a feeder", "return of the beaver", "stretching at a desk",
-    "sleeping in summer", "walking after meals", "open source maps", "password managers", "robots", "telescopes",
-    "meteor shower", "growing tomatoes", "storing energy", "small roofs", "night sky for children",
+    "night trains", "island ferries", "sourdough bread", "heat pumps", "solar panels", "wind energy",
+    "balcony tomatoes", "compost heap", "bulbs in autumn", "soups for cold evenings", "sharp knives", "sheet music",
+    "first violin", "choirs", "packing for rain", "bees and weeds", "birds at a feeder", "return of the beaver",
+    "stretching at a desk", "sleeping in summer", "walking after meals", "open source maps", "password managers",
+    "robots", "telescopes", "meteor shower", "growing tomatoes", "storing energy", "small roofs",
+    "night sky for children",
 )  # fmt: skip
-_HOTEL_A = tuple(colour.title() for colour in pools.COLOURS) + ("Royal", "Alpine", "Little", "Grand", "Old")
+_HOTEL_A = (*(colour.title() for colour in pools.COLOURS), "Royal", "Alpine", "Little", "Grand", "Old")
+_TOWN_A = (
+    "Fern", "Alder", "Silver", "Otter", "Winter", "Maple", "Stone", "Heron", "Amber", "Willow", "Copper", "Raven",
+)  # fmt: skip
+_TOWN_B = ("haven", "brook", "wick", "moor", "ford", "gate", "dale", "minster", "mouth", "field", "bury", "combe")
+_FIRM_A = (
+    "Northlight", "Bluegate", "Harrow", "Kestrel", "Lindenau", "Marlow", "Pinefold", "Redwater", "Starling",
+    "Tamarind",
+)  # fmt: skip
+_FIRM_B = (
+    "Textiles", "Optics", "Foods", "Robotics", "Press", "Energy", "Shipping", "Gardens", "Instruments", "Bicycles",
+)  # fmt: skip
+_OCCUPATIONS = (
+    "Archivist", "Baker", "Blacksmith", "Botanist", "Bricklayer", "Butcher", "Chemist", "Conductor", "Cook",
+    "Courier", "Dentist", "Diver", "Editor", "Farmer", "Ferry Captain", "Firefighter", "Fisher", "Florist",
+    "Forester", "Hairdresser", "Harbour Pilot", "Judge", "Librarian", "Locksmith", "Mechanic", "Miller", "Nurse",
+    "Organ Builder", "Painter", "Pharmacist", "Piano Tuner", "Plumber", "Postman", "Potter", "Roofer", "Saddler",
+    "Sculptor", "Shepherd", "Stage Manager", "Stonemason", "Tailor", "Teacher", "Tram Driver", "Translator", "Vet",
+    "Weaver", "Welder", "Zookeeper",
+)  # fmt: skip
 _BANK_WORDS = ("savings", "holiday", "rent", "bicycle", "garden", "wedding", "studio", "reserve")
 
 KINDS: dict[str, Kind] = {
@@ -474,5 +510,13 @@ KINDS: dict[str, Kind] = {
     "street": _pair(pools.STREET_A, pools.STREET_B),
     "book": _pair(pools.SONG_A, pools.BOOK_B),
     "name": _plain(lambda draw: draw.one(pools.FIRST)),
+    "town": _pair(_TOWN_A, _TOWN_B, ""),
+    "towns": _towns,
+    "firm": _pair(_FIRM_A, _FIRM_B),
+    "occupation": _plain(lambda draw: draw.one(_OCCUPATIONS)),
+    "distance": _distance,
+    "user_number": _user_number,
+    "person_login": _person_login,
+    "home": _plain(_home),
 }
 """Kind to the function that draws what is said for given arguments."""

@@ -13,20 +13,22 @@ from callgym.envs.apibank.starter.live.plans import Part, Plan, Turn
 from callgym.envs.apibank.starter.live.records import RECORDS, any_value, log_in
 from callgym.envs.apibank.starter.live.values import Draw, token
 
-__all__ = ["SHARES", "TOKEN_TOOLS"]
+__all__ = ["SHARES", "pin", "show"]
 
 _TOOLS = TOOL_SETS["apis"]
-TOKEN_TOOLS = frozenset(name for name in FORMS if "token" in _TOOLS[name].parameters and name != "CheckToken")
+_TOKEN_TOOLS = frozenset(name for name in FORMS if "token" in _TOOLS[name].parameters and name != "CheckToken")
 """Tools that are called in a user's name."""
 _EMPTY: dict[str, Any] = {"str": "", "list(str)": []}
 """What stands for a value that a tool requires and nobody said, by declared type."""
 
-_CLOSED = tuple(name for name in FORMS if name in TOKEN_TOOLS)
-_OPEN = tuple(name for name in FORMS if name not in TOKEN_TOOLS and name != "ForgotPassword")
+_CLOSED = tuple(name for name in FORMS if name in _TOKEN_TOOLS)
+_OPEN = tuple(name for name in FORMS if name not in _TOKEN_TOOLS and name != "ForgotPassword")
 _NO_SLOTS = ("GetToday", "DeleteAccount", "QueryBalance")
 _FOR_TODAY = ("QueryStock", "QueryHistoryToday")
-_FOR_LATER = ("AddAlarm", "AddReminder", "AddAgenda", "AddMeeting", "TimedSwitch", "AppointmentRegistration", "BookHotel")
+_FOR_LATER = ("AddAlarm", "AddReminder", "AddAgenda", "AddMeeting", "TimedSwitch", "AppointmentRegistration")
 _FOR_NEW_USER = ("AddAlarm", "AddReminder", "AddAgenda", "AddMeeting")
+_NEAR = ({"knowledge", "clinic", "market"}, {"media", "knowledge"}, {"clinic", "diary"}, {"account", "bank"})
+"""Families whose tools could be tried for one another."""
 _MOST_DOCUMENTED, _LEAST_DOCUMENTED = 6, 3
 
 
@@ -67,17 +69,28 @@ def _said(draw: Draw, form: Form, texts: Sequence[str], kind: str, after: Part |
     return _Request(clause, part)
 
 
-def _next_in_chain(draw: Draw, before: Part, key: str) -> tuple[_Request, Form]:
+def _going_on(draw: Draw, key: str, before: Part) -> _Request:
+    """A request that goes on from the call before; ``key`` of its forms among the chains."""
     form = draw.one(CHAINS[key])
-    return _said(draw, form, form.clauses, "clause", before), form
+    return _said(draw, form, form.clauses, "clause", before)
 
 
 def _opening(draw: Draw, clause: str) -> str:
-    return draw.one(sentences.OPENINGS).format(clause=clause)
+    return _around(draw.one(sentences.OPENINGS), clause)
 
 
 def _later(draw: Draw, clause: str) -> str:
-    return draw.one(sentences.NEXT).format(clause=clause)
+    return _around(draw.one(sentences.NEXT), clause)
+
+
+def _after_refusal(draw: Draw, clause: str) -> str:
+    return _around(draw.one(sentences.AFTER_REFUSAL), clause)
+
+
+def _around(sentence: str, clause: str) -> str:
+    """A clause in its sentence; one that ends with a question of its own ends the sentence."""
+    words = sentence.format(clause=clause)
+    return words[:-1] if clause.endswith(("?", "!")) else words
 
 
 # --- tokens ------------------------------------------------------------------------------------
@@ -111,7 +124,7 @@ def _access(draw: Draw, told: float) -> _Access:
 
 def _in_the_name_of(request: _Request, access: _Access) -> None:
     """Let a request carry the token, if its tool takes one."""
-    if request.part.tool not in TOKEN_TOOLS:
+    if request.part.tool not in _TOKEN_TOOLS:
         return
     if access.part is None:
         request.part.arguments["token"] = access.token
@@ -135,8 +148,8 @@ def _wishes(draw: Draw, count: int, access: _Access | None) -> list[_Request]:
         if count - len(requests) > 1 and draw.chance(0.65):
             requests += _chain(draw, access, count - len(requests))
             continue
-        closed = [name for name in _CLOSED if name not in used and name != "DeleteAccount"]
-        pool = closed if access is not None and draw.chance(0.6) else [name for name in _OPEN if name not in used]
+        in_own_name = access is not None and (not requests or draw.chance(0.6))
+        pool = [name for name in (_CLOSED if in_own_name else _OPEN) if name not in {*used, "DeleteAccount"}]
         requests.append(_request(draw, draw.one(pool)))
     if access is not None:
         for request in requests:
@@ -146,17 +159,16 @@ def _wishes(draw: Draw, count: int, access: _Access | None) -> list[_Request]:
 
 def _chain(draw: Draw, access: _Access | None, room: int) -> list[_Request]:
     """Two or three requests, each going on from the one before."""
-    firsts = [name for name in CHAINS if "/" not in name and (access is not None or name not in TOKEN_TOOLS)]
+    firsts = [name for name in CHAINS if "/" not in name and (access is not None or name not in _TOKEN_TOOLS)]
     if access is not None:
-        firsts = [name for name in firsts if name in TOKEN_TOOLS]
+        firsts = [name for name in firsts if name in _TOKEN_TOOLS]
     first = draw.one(firsts)
     requests = [_request(draw, first)]
     if first == "RegisterUser" and draw.chance(0.6):
         return [*requests, _of_new_user(draw, requests[0].part)]
-    request, _ = _next_in_chain(draw, requests[0].part, first)
-    requests.append(request)
+    requests.append(_going_on(draw, first, requests[0].part))
     if first == "ForgotPassword" and room > 2:
-        requests.append(_next_in_chain(draw, request.part, "ForgotPassword/reset")[0])
+        requests.append(_going_on(draw, "ForgotPassword/reset", requests[1].part))
     return requests
 
 
@@ -168,25 +180,25 @@ def _of_new_user(draw: Draw, registered: Part) -> _Request:
     return request
 
 
-def _turns(draw: Draw, requests: Sequence[_Request], before: Sequence[Part] = ()) -> list[Turn]:
-    """The requests in turns of their own, or the first two in one."""
+def _turns(draw: Draw, requests: Sequence[_Request], first: Callable[[Draw, str], str] = _opening) -> list[Turn]:
+    """The requests in turns of their own, or the first two in one; ``first`` puts the first into words."""
     groups = [[request] for request in requests]
-    if len(groups) > 1 and draw.chance(0.2):
+    asks = requests[0].clause.endswith("?") or requests[0].part.reply.endswith("?")
+    if len(groups) > 1 and not asks and draw.chance(0.2):
         groups[:2] = [[*groups[0], *groups[1]]]
     turns = []
     for n, group in enumerate(groups):
         clause = _joined(draw, [request.clause for request in group])
         parts = [request.part for request in group]
-        words = _opening(draw, clause) if n == 0 else _later(draw, clause)
-        turns.append(Turn(words, [*before, *parts] if n == 0 else parts))
+        words = first(draw, clause) if n == 0 else _later(draw, clause)
+        turns.append(Turn(words, parts))
     return turns
 
 
 def _joined(draw: Draw, clauses: Sequence[str]) -> str:
     if len(clauses) == 1:
         return clauses[0]
-    between, last = draw.one(sentences.ANDS)
-    return between.join(clauses[:-1]) + last + clauses[-1]
+    return draw.one(sentences.ANDS).join(clauses)
 
 
 def _several_requests(draw: Draw) -> Plan:
@@ -202,13 +214,13 @@ def _needs_token(draw: Draw) -> Plan:
         requests = [request]
     else:
         requests = _wishes(draw, draw.one((2, 2, 3)), access)
-        requests.sort(key=lambda request: request.part.tool not in TOKEN_TOOLS)
     turns = _turns(draw, requests)
-    if all(request.part.tool not in TOKEN_TOOLS for request in requests):
-        return Plan("several_requests", turns)
     first, login = turns[0], [access.part] if access.part is not None else []
     if access.part is not None and draw.chance(0.45):
-        turns[:1] = [Turn(first.user, reply=draw.one(sentences.ASK_LOGIN)), Turn(access.sentence, [*login, *first.parts])]
+        turns[:1] = [
+            Turn(first.user, reply=draw.one(sentences.ASK_LOGIN)),
+            Turn(access.sentence, [*login, *first.parts]),
+        ]
     else:
         turns[0] = Turn(f"{first.user} {access.sentence}", [*login, *first.parts])
     return Plan("needs_token", turns)
@@ -234,7 +246,7 @@ def _relative_day(draw: Draw) -> Plan:
     """The day is told as seen from today, which has to be looked up."""
     draw.relative = True
     tool = draw.one((*_FOR_LATER, *_FOR_TODAY))
-    access = _access(draw, told=0.6) if tool in TOKEN_TOOLS else None
+    access = _access(draw, told=0.6) if tool in _TOKEN_TOOLS else None
     request = _request(draw, tool)
     words, parts = _opening(draw, request.clause), [Part("GetToday", {}), request.part]
     if access is not None:
@@ -251,8 +263,7 @@ def _no_tool_fits(draw: Draw) -> Plan:
         return Plan("no_tool_fits", [Turn(words, reply=draw.one(sentences.CHAT_REPLIES))])
     turns = [Turn(_opening(draw, _unserved(draw)), reply=draw.one(sentences.DECLINES))]
     if draw.chance(0.25):
-        words = _later(draw, _unserved(draw)) if draw.chance(0.7) else _chat(draw)
-        turns.append(Turn(words, reply=draw.one(sentences.DECLINES)))
+        turns.append(Turn(_after_refusal(draw, _unserved(draw)), reply=draw.one(sentences.DECLINES)))
     return Plan("no_tool_fits", turns)
 
 
@@ -269,8 +280,7 @@ def _undocumented(draw: Draw) -> Plan:
 
 def _near(family: str, other: str) -> bool:
     """Whether a tool of the one family could help with a request for the other."""
-    looks_up = ("knowledge", "clinic", "market")
-    return family == other or {family, other} <= {*looks_up} or {family, other} == {"media", "knowledge"}
+    return family == other or any({family, other} <= near for near in _NEAR)
 
 
 def _no_tool_fits_level_1(draw: Draw) -> Plan:
@@ -293,18 +303,16 @@ def _wish(draw: Draw, name: str, wishes: Sequence[sentences.Wish]) -> str:
 
 def _partly_served(draw: Draw) -> Plan:
     """One of several turns asks for something that no tool can do."""
-    turns = _turns(draw, _wishes(draw, draw.one((1, 1, 2)), None))
-    at = draw.rng.randint(0, len(turns))
-    clause = _unserved(draw)
-    if at == 0:
-        refused = Turn(_opening(draw, clause), reply=draw.one(sentences.DECLINES))
+    requests, clause, reply = _wishes(draw, draw.one((1, 1, 2)), None), _unserved(draw), draw.one(sentences.DECLINES)
+    if draw.chance(0.5):
+        turns = [Turn(_opening(draw, clause), reply=reply), *_turns(draw, requests, _after_refusal)]
     else:
-        refused = Turn(_later(draw, clause), reply=draw.one(sentences.DECLINES))
-    return Plan("partly_served", [*turns[:at], refused, *turns[at:]])
+        turns = [*_turns(draw, requests), Turn(_later(draw, clause), reply=reply)]
+    return Plan("partly_served", turns)
 
 
-def _shown(draw: Draw, plan: Plan) -> Plan:
-    """Level 1: the plan with its tools and others beside them."""
+def show(draw: Draw, plan: Plan) -> None:
+    """Level 1: fill in the tools that are documented, the plan's own and others beside them."""
     if not plan.documented:
         shown = list(dict.fromkeys(part.tool for turn in plan.turns for part in turn.parts))
         count = max(len(shown), draw.rng.randint(_LEAST_DOCUMENTED, _MOST_DOCUMENTED))
@@ -312,26 +320,24 @@ def _shown(draw: Draw, plan: Plan) -> Plan:
         shown += draw.rng.sample(others, count - len(shown))
         draw.rng.shuffle(shown)
         plan.documented = tuple(shown)
-    return plan
 
 
-def pin(draw: Draw, plan: Plan) -> Plan:
-    """The plan with the ids and tokens that its calls will draw at random."""
+def pin(draw: Draw, plan: Plan) -> None:
+    """Fill in the ids and tokens that the plan's calls would otherwise draw at random."""
     for turn in plan.turns:
         for part in turn.parts:
             if part.tool == "RegisterUser":
                 plan.pinned.append(token(draw.rng))
             elif part.tool == "AppointmentRegistration":
                 plan.pinned.append(any_value(draw, "appointment"))
-    return plan
 
 
 Writer = Callable[[Draw], Plan]
 
 _SHARES: tuple[tuple[float, Writer], ...] = (
-    (0.17, _one_request),
+    (0.175, _one_request),
     (0.23, _several_requests),
-    (0.20, _needs_token),
+    (0.195, _needs_token),
     (0.15, _vague_request),
     (0.05, _relative_day),
     (0.07, _partly_served),
@@ -341,11 +347,3 @@ SHARES: dict[int, tuple[tuple[float, Writer], ...]] = {
     2: (*_SHARES, (0.13, _no_tool_fits)),
 }
 """Level to (share, writer) of its kinds."""
-
-
-def write(draw: Draw, level: int) -> Plan:
-    """A plan of one of the level's kinds."""
-    shares, writers = zip(*SHARES[level], strict=True)
-    (writer,) = draw.rng.choices(writers, shares)
-    plan: Plan = pin(draw, writer(draw))
-    return _shown(draw, plan) if level == 1 else plan
