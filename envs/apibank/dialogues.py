@@ -37,8 +37,17 @@ _RANDOM_OUTPUTS = {"RegisterUser": "token", "AppointmentRegistration": None}
 
 
 @functools.lru_cache(maxsize=32)
-def load_dialogues(folder: Path, level: int, split: str, ranker: str = "bm25") -> tuple[Task, ...]:
+def load_dialogues(
+    folder: Path, level: int, split: str, ranker: str = "bm25", official_faults: bool = False
+) -> tuple[Task, ...]:
     """The live tasks of one level and split. Dialogues in which no tool is called are left out.
+
+    Args:
+        folder: The official files.
+        level: 1, 2 or 3.
+        split: One of ``LIVE_SPLITS``.
+        ranker: What the tool search ranks with.
+        official_faults: Whether the tools will keep the official faults: goals are worked out by running them.
 
     Raises:
         DataError: A file is missing or damaged; the message names file, row and mend.
@@ -50,7 +59,7 @@ def load_dialogues(folder: Path, level: int, split: str, ranker: str = "bm25") -
     tables, chosen = load_tables(folder), get_ranker(ranker)
     builder = _Builder(
         level,
-        SimulatorBackend(tables, tool_set, chosen),
+        SimulatorBackend(tables, tool_set, chosen, official=official_faults),
         SimulatorBackend(tables, tool_set, chosen, official=True),
     )
     found = _samples(folder) if level == 3 else _files(folder, level)

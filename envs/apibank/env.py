@@ -80,7 +80,7 @@ class ApiBankEnv(ToolEnv):
                 recorded as a call (``meta["label_fault"]``).
             ranker: What the tool search ranks with: ``"bm25"``, ``"minilm"`` (the official model; extra
                 ``search``), ``"auto"`` (the model where it is installed), or a folder with such a model.
-            official_faults: Let the tools keep the official implementation's faults, too.
+            official_faults: Let the tools keep the official implementation's faults, too; official data only.
             **options: As in ToolEnv.
 
         Raises:
@@ -106,10 +106,14 @@ class ApiBankEnv(ToolEnv):
         """Official or starter tasks; see ``tasks.SPLITS`` and ``dialogues.LIVE_SPLITS`` for official splits."""
         if source.folder is None:
             check_split(split, ("train", "test"), f"the starter data of API-Bank level {self.level}")
+            if self.official_faults:
+                raise ConfigurationError(
+                    "official_faults=True is for official data; the starter tasks have none of them"
+                )
             live = self.protocol == "dialogue"
             return starter_dialogues(self.level, split) if live else starter_tasks(self.level, split)
         if self.protocol == "dialogue":
-            tasks = load_dialogues(source.folder, self.level, split, self._ranker)
+            tasks = load_dialogues(source.folder, self.level, split, self._ranker, self.official_faults)
         else:
             tasks = load_official(source.folder, self.level, split, self.samples, self._ranker)
         if not self.exclude_flagged:
