@@ -25,7 +25,8 @@ def irrelevance_abstention(task: Task, episode: Episode) -> Score:
         return NOT_ASKED
     calls = sum(call.name not in goal.free for step in episode.steps for call in step.calls)
     attempts = sum(len(step.errors) for step in episode.steps)
-    replied = any(step.content.strip() for step in episode.steps)
+    # Words beside a call are not the reply.
+    replied = any(step.content.strip() and not step.calls for step in episode.steps)
     if calls:
         outcome = "called"
     elif attempts:

@@ -6,6 +6,7 @@ from pydantic import JsonValue
 
 from callgym.episode import Episode, Score
 from callgym.goal import StateGoal
+from callgym.rewards.values import same_value
 from callgym.task import Task
 
 __all__ = ["state_reached"]
@@ -27,5 +28,10 @@ def state_reached(task: Task, episode: Episode) -> Score:
     if episode.state is None:
         return Score(value=None, explanation={"reason": "the record holds no state"})
     names = sorted(goal.state.keys() | episode.state.keys())
-    wrong: list[JsonValue] = [name for name in names if goal.state.get(name) != episode.state.get(name)]
+    state = episode.state
+    wrong: list[JsonValue] = [
+        name
+        for name in names
+        if not (name in state and name in goal.state and same_value(goal.state[name], state[name]))
+    ]
     return Score(value=float(not wrong), explanation={"differs": wrong[:_SHOWN]})

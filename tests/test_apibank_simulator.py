@@ -65,6 +65,11 @@ class No(str):
     """What a tool complains of."""
 
 
+def absent(key: str) -> No:
+    """What a look-up of level 3 says of a key, given as Python writes it."""
+    return No(f"There is no {key} in the database.")
+
+
 class Call(NamedTuple):
     tool: str
     given: dict[str, Any]
@@ -104,6 +109,7 @@ BAD_TIME = "time data '2023-05-01' does not match format '%Y-%m-%d %H:%M:%S'"
 BAD_DAY = "time data 'May 1' does not match format '%Y-%m-%d'"
 T1, T2 = "2023-05-01 09:00:00", "2023-05-01 10:00:00"
 NO_TOKEN = No("The token is invalid.")
+NOTHING_FOUND = No("No tool was found; try other keywords.")
 GARDEN = {
     "username": "ilse_marten", "content": "Water the roof garden", "time": "2023-04-03 09:00:00",
     "location": "Brewer Lane 4",
@@ -115,7 +121,7 @@ DUES: dict[str, Any] = {
 }  # fmt: skip
 MEET: dict[str, Any] = {"token": TOKEN, "start_time": T1, "end_time": T2, "location": "L", "attendees": ["A"]}
 NO_TIMES: dict[str, Any] = {**MEET, "start_time": "", "end_time": ""}
-ORDER: dict[str, Any] = {"hotel_name": "Amber Heron", "room_count": 2, "adult_count": 2, "child_count": 0}
+ORDER: dict[str, Any] = {"hotel_name": "Amber Heron", "adult_count": 2, "child_count": 0, "room_count": 2}
 LAMP, FAN = {"name": "Lamp ", "description": " by the door "}, {"name": "fan", "description": "above"}
 HERON = "https://library.example.org/heron-report.txt"
 PULSE = [{"name": "heart_rate", "value": 70}]
@@ -170,7 +176,8 @@ APIS: list[Row] = [
     row("QueryAgenda", No("You have no agenda about water the roof garden"), token=TOKEN,
         content="water the roof garden", time="2023-04-03 9:00:00", location=""),
     row("QueryAgenda", No(f"You have no agenda at time : {T1}"), token=TOKEN, content="", time=T1, location=""),
-    row("QueryAgenda", No("Error"), token=TOKEN, content="", time="", location=""),
+    row("QueryAgenda", No("Content and time should not be null both"), officially=No("Error"),
+        token=TOKEN, content="", time="", location=""),
     row("QueryAgenda", No("You have no agenda about Water the roof garden"), token=NO_ACCOUNT,
         content="Water the roof garden", time="", location=""),
     row("QueryAgenda", No(BAD_TIME), token="", content="", time="2023-05-01", location=""),
@@ -178,12 +185,14 @@ APIS: list[Row] = [
     row("QueryAgenda", {**GARDEN, "time": T1, "location": "M"}, token=TOKEN, content="", time=T1, location="",
         after=[one("ModifyAgenda", token=TOKEN, content="Water the roof garden", time=T1, location="M")]),
     row("ModifyAgenda", No("You have no agenda about C"), token=TOKEN, content="C", time=T1, location=""),
-    row("ModifyAgenda", No("Error"), officially=No("<Exception: Error>"), token=TOKEN, content="", time="",
+    row("ModifyAgenda", No("Content and time should not be null both"), officially=No("<Exception: Error>"),
+        token=TOKEN, content="", time="",
         location=""),
     row("DeleteAgenda", "success", token=TOKEN, content="Water the roof garden", time="", location=""),
     row("DeleteAgenda", No("You have no agenda about C"), officially=No("You have no meeting about C"), token=TOKEN,
         content="C", time="", location=""),
-    row("DeleteAgenda", No("Error"), officially="success", token=TOKEN, content="", time="", location=""),
+    row("DeleteAgenda", No("Content and time should not be null both"), officially="success", token=TOKEN,
+        content="", time="", location=""),
     row("DeleteAgenda", NO_TOKEN, token="x", content="", time="", location=""),
     # Alarms.
     row("AddAlarm", "success", token=TOKEN, time=T1),
@@ -332,10 +341,10 @@ APIS: list[Row] = [
         **{**ORDER, "adult_count": 3, "room_count": 1}, check_in_time="2023-06-01", check_out_time="2023-06-02"),
     row("BookHotel", No("The room is not available."), **ORDER, check_in_time="2023-04-07",
         check_out_time="2023-04-20"),
-    row("BookHotel", No("The room is not available."), **ORDER, check_in_time="2023-06-01",
-        check_out_time="2023-06-11", after=[BOOKED]),
-    row("BookHotel", No("The room is not available."), officially="18", **ORDER, check_in_time="2023-06-01",
-        check_out_time="2023-06-30", after=[BOOKED]),
+    row("BookHotel", No("The room is not available."), **ORDER, check_out_time="2023-06-11",
+        check_in_time="2023-06-01", after=[BOOKED]),
+    row("BookHotel", No("The room is not available."), officially="18", **ORDER, check_out_time="2023-06-30",
+        check_in_time="2023-06-01", after=[BOOKED]),
     row("BookHotel", No(BAD_DAY), **ORDER, check_in_time="2023-06-01", check_out_time="May 1"),
     row("QueryStock", 41.2, stock_code=" aldr", date="2023-3-20 "),
     row("QueryStock", No("The stock code cannot be empty."), stock_code=" ", date=""),
@@ -398,7 +407,8 @@ APIS: list[Row] = [
     row("ToolSearcher", [{**DOCUMENTS["apis"]["GetUserToken"], "desc_for_search": "get user token"
                           + DOCUMENTS["apis"]["GetUserToken"]["description"]}, DOCUMENTS["apis"]["AddAlarm"]],
         keywords="add an alarm"),
-    row("ToolSearcher", No("'NoneType' object has no attribute 'pop'"), keywords="xyzzy"),
+    row("ToolSearcher", NOTHING_FOUND, officially=No("'NoneType' object has no attribute 'pop'"),
+        keywords="xyzzy"),
 ]  # fmt: skip
 
 MAIL: dict[str, Any] = {"location": "L", "recipient": "r"}
@@ -439,7 +449,7 @@ LEVEL_3: list[Row] = [
         location="", attendees=["A"]),
     row("QueryMeeting", {"meetings": own_copy(TABLES.base["lv3/QueryMeeting"]["Noor Haddad"])},
         user_name="Noor Haddad"),
-    row("QueryMeeting", No("'nobody'"), user_name="nobody"),
+    row("QueryMeeting", absent("'nobody'"), officially=No("'nobody'"), user_name="nobody"),
     row("EmailReminder", "success", **MAIL, content="C", time=T1),
     row("EmailReminder", No(BAD_TIME), **MAIL, content="", time="2023-05-01"),
     row("EmailReminder", No("Content should not be empty"), **MAIL, content=" ", time=T1),
@@ -463,7 +473,7 @@ LEVEL_3: list[Row] = [
     row("HotelAvailability", {"hotels": []}, **{**ROOM, "check_out_date": "2023-04-16"}),
     row("HotelAvailability", No(BAD_DAY), **{**ROOM, "check_in_date": "May 1"}),
     row("Geocoding", {"latitude": 59.91, "longitude": 10.75}, address="Oslo"),
-    row("Geocoding", No("'oslo'"), address="oslo"),
+    row("Geocoding", absent("'oslo'"), officially=No("'oslo'"), address="oslo"),
     row("GetWeatherForCoordinates", {"temperature": 6, "humidity": 58, "description": "Clear and cold"},
         latitude=59.91, longitude=10.75),
     row("GetWeatherForCoordinates", No("There is no weather for these coordinates."),
@@ -481,24 +491,25 @@ LEVEL_3: list[Row] = [
     row("LikeCount", {"like_count": 121}, post_id=1),
     row("LikeCount", No("Post with ID 41 does not exist."), post_id=41),
     row("UserPosts", {"post_ids": [1, 2, 3, 4]}, user_id=1),
-    row("UserPosts", No("0"), user_id=0),
+    row("UserPosts", absent("0"), officially=No("0"), user_id=0),
     row("UserMoviePreferences", {"preferences": ["Drama", "Documentary", "Mystery"]}, user_name="Ilse Marten"),
-    row("UserMoviePreferences", No("'Ilse'"), user_name="Ilse"),
+    row("UserMoviePreferences", absent("'Ilse'"), officially=No("'Ilse'"), user_name="Ilse"),
     row("UserWatchedMovies", ["Bridge at Varo", "Map of a Missing Isle", "Winter Tenants"], user_name="Noor Haddad"),
     row("UserWatchedMovies", No("User not found."), user_name="noor haddad"),
     row("MovieRecommendations", {"recommended_movies": ADVENTURES + COMEDIES + ADVENTURES},
         preferences=["Adventure", "Comedy", "Adventure"]),
     row("MovieRecommendations", {"recommended_movies": []}, preferences=[]),
-    row("MovieRecommendations", No("'comedy'"), preferences=["Adventure", "comedy"]),
+    row("MovieRecommendations", absent("'comedy'"), officially=No("'comedy'"), preferences=["Adventure", "comedy"]),
     row("OrganizationMembers", {"members": ["Ilse Marten", "Ravi Solberg", "Noor Haddad", "Tobias Lindqvist"]},
         organization="Tidewell Harbour Trust"),
-    row("OrganizationMembers", No('"it\'s"'), organization="it's"),
+    row("OrganizationMembers", absent('"it\'s"'), officially=No('"it\'s"'), organization="it's"),
     row("TravelStatus", "On the morning ferry", member_name="Ilse Marten"),
-    row("TravelStatus", No("''"), member_name=""),
+    row("TravelStatus", absent("''"), officially=No("''"), member_name=""),
     row("ToolSearcher", DOCUMENTS["lv3_apis"]["TaxCalculator"], keywords="tax on a salary"),
     row("ToolSearcher", DOCUMENTS["lv3_apis"]["FlightSearch"], officially=No("'NoneType' object has no attribute "
                                                                              "'pop'"), keywords=" fl ight SE arch"),
-    row("ToolSearcher", No("'NoneType' object has no attribute 'pop'"), keywords=""),
+    row("ToolSearcher", NOTHING_FOUND, officially=No("'NoneType' object has no attribute 'pop'"),
+        keywords=""),
 ]  # fmt: skip
 
 ROWS = [("apis", each) for each in APIS] + [("lv3_apis", each) for each in LEVEL_3]
@@ -531,11 +542,11 @@ def test_a_complaint_changes_nothing(official: bool) -> None:
         session = opened(tool_set, official)
         for call in case.after:
             made(session, tool_set, call)
-        before = session.state()
+        before = session.world.changes()
         if isinstance(made(session, tool_set, Call(case.tool, case.given)), No):
             # Officially a health record without values makes the user's row first.
             official_fault = official and case.given.get("health_data") == [{"name": "x"}]
-            assert (session.state() == before) is not official_fault, case
+            assert (session.world.changes() == before) is not official_fault, case
 
 
 # The tools and their documentation.
@@ -705,9 +716,6 @@ def test_whatever_is_called_the_answer_is_data_and_the_tables_stay(
     before = json.dumps(TABLES.base)
     calls = data.draw(st.lists(VALID_CALLS[tool_set] | INVALID_CALLS[tool_set], min_size=8, max_size=24))
     for call in calls:
-        salary: Any = call.arguments.get("salary")
-        if type(salary) is int and call.name == "TaxCalculator" and abs(salary) > 1e308:
-            continue  # see test_a_salary_may_be_any_number
         assert_answers(session, call, tool_set)
     assert quiet.state() == opened(tool_set, official).state() == {}
     assert json.dumps(TABLES.base) == before
@@ -726,14 +734,12 @@ def test_on_the_official_tables_too_the_answer_is_data(
         session = SimulatorBackend(official_tables, tool_set, LexicalRanker(), official=official).open(TASK, 0)
         for call in data.draw(st.lists(VALID_CALLS[tool_set], min_size=8, max_size=24)):
             texts = {key: data.draw(known) for key, value in call.arguments.items() if type(value) is str and value}
-            if call.name != "TaxCalculator":
-                assert_answers(session, ToolCall(name=call.name, arguments={**call.arguments, **texts}), tool_set)
+            assert_answers(session, ToolCall(name=call.name, arguments={**call.arguments, **texts}), tool_set)
     assert json.dumps([official_tables.base[name] for name in names]) == before
 
 
 @pytest.mark.parametrize("official", [False, True], ids=["mended", "official"])
 @pytest.mark.parametrize("digits", [400, 4_200])
-@pytest.mark.xfail(strict=True, raises=OverflowError, reason="OverflowError out of tax_calculator")
 def test_a_salary_may_be_any_number(digits: int, official: bool) -> None:
     call = ToolCall(name="TaxCalculator", arguments={"salary": 10**digits})
     assert_answers(opened("lv3_apis", official), call, "lv3_apis")
@@ -743,7 +749,6 @@ def test_a_salary_may_be_any_number(digits: int, official: bool) -> None:
     ("tool", "parameter", "gives"),
     [("LikeCount", "post_id", {"like_count": 121}), ("UserPosts", "user_id", {"post_ids": [1, 2, 3, 4]})],
 )
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="the look-up asks for the key '1.0'")
 def test_a_whole_number_with_a_point_is_that_number(tool: str, parameter: str, gives: Any) -> None:
     """JSON Schema takes 1.0 for an integer, and the official manager makes it 1."""
     assert made(opened("lv3_apis"), "lv3_apis", Call(tool, {parameter: 1.0})) == gives
@@ -845,7 +850,7 @@ def test_the_state_is_what_differs(calls: list[Call], expected: dict[str, Any], 
     session = opened(seed=seed)
     for call in calls:
         made(session, "apis", call)
-    assert session.state() == expected
+    assert session.world.changes() == expected
 
 
 def test_level_3_tables_are_in_the_state_too() -> None:
@@ -856,13 +861,15 @@ def test_level_3_tables_are_in_the_state_too() -> None:
         one("AddMeeting", meeting_topic="M", start_time=T1, end_time=T2, location="L", attendees=[]),
     )
     meeting = {"meeting_topic": "M", "start_time": T1, "end_time": T2, "location": "L", "attendees": []}
-    assert session.state() == {"lv3/AddMeeting": {"set": [meeting], "removed": []}}
+    assert session.state() == session.world.changes() == {"lv3/AddMeeting": {"set": [meeting], "removed": []}}
 
 
 def test_integer_keys_of_the_official_tables_are_told_from_text() -> None:
     session = opened(official=True)
     made(session, "apis", one("AddAlarm", token=TOKEN, time=T1))
-    assert session.state() == {"Alarm": {"set": {"int:37": {"username": "ilse_marten", "time": T1}}, "removed": []}}
+    row = {"username": "ilse_marten", "time": T1}
+    assert session.world.changes() == {"Alarm": {"set": {"int:37": row}, "removed": []}}
+    assert session.state() == {"Alarm": {"set": {}, "added": [row], "removed": []}}
     # A key that counts rows: after a deletion the next row officially takes the place of the last one.
     for mended, rows in ((True, 37), (False, 36)):
         session = opened(official=not mended)
@@ -905,24 +912,20 @@ def test_changes_are_a_plain_difference_of_the_tables(tool_set: str, data: st.Da
     for number, text in enumerate(ids):
         assert isinstance(text, str)
         expected = expected.replace(f'"{text}"', f'"<generated:{number}>"')
-    assert session.state() == json.loads(expected)
+    assert session.world.changes() == json.loads(expected)
 
 
 WALL, ROOF = (one("AddAgenda", token=TOKEN, content=c, time=T1, location="L") for c in ("Wall", "Roof"))
 NO_ROOF = one("DeleteAgenda", token=TOKEN, content="Roof", time="", location="")
 ANN, BEN = (one("AppointmentRegistration", patient_name=name, date="2023-5-1", doctor_name="D") for name in "AB")
 NO_SWITCH = [one("TimedSwitch", name="new", time=T1, on=True), one("CancelTimedSwitch", name="new", time=T1)]
-KEYS_COUNT = pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="keys and <generated:N> are numbered in the order of calls"
-)
-EMPTY_LIST = pytest.mark.xfail(strict=True, raises=AssertionError, reason="an empty list stays behind")
 WAYS = [
     pytest.param([WALL], [WALL, ROOF, NO_ROOF], id="undone at the end"),
     pytest.param([WALL], [ROOF, NO_ROOF, WALL], id="undone at the start"),
-    pytest.param([WALL], [ROOF, WALL, NO_ROOF], id="undone in the middle", marks=KEYS_COUNT),
-    pytest.param([WALL, ROOF], [ROOF, WALL], id="the other order", marks=KEYS_COUNT),
-    pytest.param([ANN, BEN], [BEN, ANN], id="ids in the other order", marks=KEYS_COUNT),
-    pytest.param([], NO_SWITCH, id="a switch set and cancelled", marks=EMPTY_LIST),
+    pytest.param([WALL], [ROOF, WALL, NO_ROOF], id="undone in the middle"),
+    pytest.param([WALL, ROOF], [ROOF, WALL], id="the other order"),
+    pytest.param([ANN, BEN], [BEN, ANN], id="ids in the other order"),
+    pytest.param([], NO_SWITCH, id="a switch set and cancelled"),
 ]
 """What ``state_reached`` promises: neither the order of calls nor a detour that was undone matters."""
 
@@ -978,14 +981,13 @@ def test_a_task_replaces_tables_by_name() -> None:
     session = opened(task=task)
     assert made(session, "apis", one("CheckToken", token=TOKEN)) == NO_TOKEN
     assert made(session, "apis", one("AddAlarm", token="t", time=T1)) == "success"
-    assert session.state() == {"Alarm": {"set": {"0": {"username": "solo", "time": T1}}, "removed": []}}
+    assert session.world.changes() == {"Alarm": {"set": {"0": {"username": "solo", "time": T1}}, "removed": []}}
     assert made(session, "apis", one("DeleteAccount", token="t")) == {"status": "success"}
     assert session.state()["Account"] == {"set": {}, "removed": ["solo"]}
     assert made(opened(task=task), "apis", one("CheckToken", token="t")) == {"username": "solo"}
     assert task.initial_state == {"Account": account, "Alarm": {}}
 
 
-@pytest.mark.xfail(strict=True, raises=AttributeError, reason="the loader makes it a map, initial_state does not")
 def test_every_table_can_be_replaced_by_one_of_the_official_shape() -> None:
     picture = [{"url": "https://x.org/a.jpg", "caption": "a cat"}]
     session = opened(task=task_of({"ImageCaptioning": picture}))
@@ -1014,7 +1016,6 @@ def test_the_history_is_executed_first_where_that_is_asked_for() -> None:
     assert task.meta["history"] == HISTORY
 
 
-@pytest.mark.xfail(strict=True, raises=TypeError, reason="TypeError out of SimulatorBackend.open")
 def test_a_call_of_the_history_that_fits_no_tool_is_passed_over() -> None:
     """It failed when it was recorded, too."""
     history = [{"name": "AddAlarm", "arguments": given} for given in ({}, {"token": TOKEN, "time": T1, "device_id": 1})]

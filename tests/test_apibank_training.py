@@ -91,8 +91,9 @@ def lines_without_requests(text: str) -> list[str]:
     return [line.partition("->")[2] if line.startswith("API-Request: [") else line for line in lines]
 
 
-WITHOUT_BRACKETS = {"calls": {517, 518}, "replies": {197}}
-"""Rows in which an earlier request is written without its brackets, ``API-Request: PharmacyLocator(...)->...``."""
+WRITTEN_OTHERWISE = {"calls": {517, 518}, "replies": {197, 280}}
+"""Rows in which an earlier request is written without its brackets, ``API-Request: PharmacyLocator(...)->...``, or
+holds two calls, which are a line each in our prompt."""
 
 
 @pytest.mark.parametrize(("samples", "identical"), [("calls", 773), ("replies", 197)])
@@ -108,11 +109,10 @@ def test_training_prompts_are_the_file_s_but_for_quotes_in_earlier_requests(
         if lines_without_requests(observation) != lines_without_requests(prompts[row - 1]):
             others.add(row)
         same += observation.rstrip() == prompts[row - 1].rstrip()
-    assert others <= WITHOUT_BRACKETS[samples]
+    assert others <= WRITTEN_OTHERWISE[samples]
     assert same == identical
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="it is put into the user's mouth")
 def test_a_request_without_brackets_is_not_the_user_s(tmp_path: Path) -> None:
     talk = "User: Wake me at six.\nAPI-Request: GetUserToken(username=Mia)->{'token': 'a1'}\n"
     write(tmp_path, 1, "api", [triple(talk, CALL, [ALARM, TOKEN])])
@@ -120,7 +120,6 @@ def test_a_request_without_brackets_is_not_the_user_s(tmp_path: Path) -> None:
     assert [message.role for message in task.messages].count("user") == 1
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="only the first is kept")
 def test_of_several_calls_in_one_earlier_request_all_are_kept(tmp_path: Path) -> None:
     talk = "User: Wake us.\nAPI-Request: [GetUserToken(username='Mia'), GetUserToken(username='Ben')]->['a1', 'b2']\n"
     write(tmp_path, 1, "api", [triple(talk, CALL, [ALARM, TOKEN])])
@@ -128,12 +127,7 @@ def test_of_several_calls_in_one_earlier_request_all_are_kept(tmp_path: Path) ->
     assert sum(len(message.tool_calls) for message in task.messages) == 2
 
 
-IN_JSON = pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="apibank_rouge scores the JSON of the action, not its words"
-)
-
-
-@pytest.mark.parametrize("dialect", [pytest.param(d, marks=IN_JSON if d == "openai" else ()) for d in DIALECTS])
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_recorded_reply_earns_1_in_every_dialect(level_3: Path, dialect: str) -> None:
     env = ApiBankEnv(
         level=3, data=level_3, split="train", samples="replies", dialect=dialect, rubric="apibank_official"
@@ -200,7 +194,7 @@ def test_cross_validation_keeps_calls_and_replies_of_a_dialogue_together(apibank
 
 # Levels 1 and 2, files of our own in both layouts.
 
-ASK = "Generate an API request in the format of [ApiName(key1='value1', ...)].\nAPI descriptions:\n"
+ASK = "Write the request that comes next, [Name(key='value')].\nAPI descriptions:\n"
 TELL = "Generate a response as an AI assistant.\nAPI descriptions:\n"
 ALARM: dict[str, Any] = {
     "name": "AddAlarm",
@@ -209,7 +203,7 @@ ALARM: dict[str, Any] = {
         "token": {"type": "str", "description": "The token."},
         "hour": {"type": "int", "description": "The hour."},
     },
-    "output_parameters": {"status": {"type": "str", "description": "success or failed"}},
+    "output_parameters": {"status": {"type": "str", "description": "done or not"}},
 }
 TOKEN: dict[str, Any] = {
     "apiCode": "GetUserToken",
@@ -322,7 +316,6 @@ def test_replies_without_words_are_left_out_of_tasks_and_kept_for_sft(tmp_path: 
     assert len(list(sft_rows(tmp_path, 1, "replies"))) == 6
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="its reward is NaN")
 def test_a_reply_of_full_stops_alone_has_a_task_only_if_it_can_be_scored(tmp_path: Path) -> None:
     write(tmp_path, 1, "response", [triple(TALK, "AI: ...", [ALARM], reply=True)])
     for index in range(len(training_tasks(tmp_path, 1, "replies"))):

@@ -876,7 +876,6 @@ def test_a_free_tool_may_be_called_before_declining(case: str, steps: list[Step]
         assert irrelevance_abstention(asked, episode_of(*steps)).explanation["outcome"] == "called"
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="words beside a free call count as the reply")
 @pytest.mark.parametrize("after", [[], [calling()]], ids=["cut off", "then silence"])
 def test_words_beside_a_search_are_no_reply(after: list[Step]) -> None:
     task = task_of(DecisionGoal(decision="decline", free=("Search",)))
@@ -902,7 +901,14 @@ HELD: list[tuple[Any, str, int | None, float]] = [
     (10, "It costs 100 crowns.", None, 0),
     (10, "It costs 10.5 crowns.", None, 0),
     (10, "It costs -10 crowns.", None, 0),
-    (10, "It costs 1,10 crowns.", None, 1),
+    (10, "It costs 1,10 crowns.", None, 0),
+    (10, "It costs 10% of 50.", None, 1),
+    (10, "It weighs 10kg.", None, 0),
+    (33.0, "That makes 33.", None, 1),
+    (33, "That makes 33.0.", None, 1),
+    (1754.0, "1,754 in all, or 1,755.", None, 1),
+    ("33", "That makes 33.0.", None, 0),
+    (2**60, f"It is {2**60 + 1}.", None, 0),
     (7272.3, "You have 7272.3.", None, 1),
     (7272.3, "You have 7272.35.", None, 0),
     ("2023-03-31", "Today is 2023-03-31.", None, 1),
@@ -973,7 +979,6 @@ def test_the_state_reached(case: str, asked: Any, reached: Any, value: float | N
     assert state_reached(both, episode) == score
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="null is taken for missing, and true for 1")
 @pytest.mark.parametrize(("asked", "reached"), [({"A": None}, {}), ({}, {"A": None}), ({"A": True}, {"A": 1})])
 def test_states_are_compared_as_json(asked: Any, reached: Any) -> None:
     episode = episode_of().model_copy(update={"state": reached})

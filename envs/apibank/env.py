@@ -99,7 +99,12 @@ class ApiBankEnv(ToolEnv):
         self._found: dict[str, Tool] = {}
         super().__init__(**options)
         self._config.update(
-            protocol=protocol, samples=samples, state=state, ranker=self.ranker.name, official_faults=official_faults
+            protocol=protocol,
+            samples=samples,
+            state=state,
+            # A folder by its path: the name alone would not find it again.
+            ranker=self.ranker.name if ranker in ("bm25", "minilm", "auto") else str(ranker),
+            official_faults=official_faults,
         )
 
     def load_tasks(self, source: DataSource, split: str) -> Sequence[Task]:

@@ -61,6 +61,8 @@ class Verdict:
             return ""
         if self.result is not None and self.result["exception"]:
             return f"the tool complains: {self.result['exception']}"
+        if self.status == "no_api_call":
+            return "no call in brackets was found"
         return self.message or {"OUTPUT_MISMATCH": "another output", "INPUT_MISMATCH": "another input"}.get(
             self.category or "", "another result"
         )

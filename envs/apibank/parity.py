@@ -61,7 +61,7 @@ def cases(folder: Path, data: str | None = None, ranker: str = "auto") -> Iterat
         for number, row in read_json_lines(path):
             try:
                 yield from compare[name](row)
-            except (KeyError, TypeError, IndexError) as error:
+            except (AttributeError, LookupError, TypeError, ValueError) as error:
                 raise DataError(f"{path}, row {number}: not a fixture ({type(error).__name__}: {error})") from error
 
 

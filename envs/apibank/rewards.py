@@ -6,7 +6,6 @@ for reports. For training the default rubric is the better choice; the data card
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from callgym.envs.apibank.official import judge_call, judge_made_call
 from callgym.envs.apibank.simulator.manager import TOOL_SETS
 from callgym.envs.apibank.simulator.session import SimulatorBackend
 from callgym.envs.apibank.simulator.tables import loaded_tables
-from callgym.episode import Episode, Score, Step
+from callgym.episode import Episode, Score
 from callgym.goal import CallsGoal, TextGoal
 from callgym.rewards import RUBRICS, Rubric, register_reward
 from callgym.rewards.matching import assign
@@ -71,8 +70,10 @@ def _judge_step(meta: dict[str, Any], episode: Episode) -> Score:
 
 def _official_text(episode: Episode) -> str:
     """The action; from a dialect other than the official one, its calls as the official one writes them."""
+    if not episode.steps:
+        return ""
     step = episode.steps[0]
-    if str(episode.config.get("dialect", "")).startswith("apibank") or not step.calls:
+    if _in_official_dialect(episode) or not step.calls:
         return step.action
     return "\n".join(_in_brackets(call) for call in step.calls)
 
@@ -142,15 +143,21 @@ def apibank_rouge(task: Task, episode: Episode) -> Score:
     reference = goal.reference if goal is not None else replies[-1] if replies else None
     if reference is None:
         return _NO_REPLY
-    value = official_rouge_l(reference, _reply(episode.steps), int(str(task.meta.get("level", 1))))
+    value = official_rouge_l(reference, _reply(episode), int(str(task.meta.get("level", 1))))
     return Score(value=value, explanation={"reference": reference[:500]})
 
 
-def _reply(steps: Sequence[Step]) -> str:
-    """What the policy wrote last; officially the whole text counts, and in a live episode its words."""
-    if len(steps) == 1:
+def _reply(episode: Episode) -> str:
+    """What the policy wrote last. Officially the whole text counts; in a live episode, and in another
+    dialect, it is the words."""
+    steps = episode.steps
+    if len(steps) == 1 and _in_official_dialect(episode):
         return steps[0].action
     return steps[-1].content if steps and not steps[-1].calls else ""
+
+
+def _in_official_dialect(episode: Episode) -> bool:
+    return str(episode.config.get("dialect", "")).startswith("apibank")
 
 
 register_reward("apibank_exec", apibank_exec)

@@ -27,7 +27,7 @@ from callgym.envs.apibank.simulator.session import SimulatorBackend
 from callgym.envs.apibank.simulator.tables import has_tables, load_tables
 from callgym.envs.apibank.tools import make_tool, typed_arguments
 from callgym.envs.apibank.training import training_tasks
-from callgym.errors import DataError
+from callgym.errors import ConfigurationError, DataError
 from callgym.goal import CallsGoal, GoldCall, TextGoal
 from callgym.message import Message
 from callgym.schema import ToolSchema
@@ -110,6 +110,8 @@ def load_official(
         ConfigurationError: There is no such split.
     """
     check_split(split, SPLITS, f"API-Bank level {level}")
+    if samples not in SAMPLES:
+        raise ConfigurationError(f"samples is one of {', '.join(map(repr, SAMPLES))}, got {samples!r}")
     verify(folder)
     if split == "train":
         return training_tasks(folder, level, samples)

@@ -30,6 +30,7 @@ _KEYS = ("instruction", "input", "output")
 _FILES = {"calls": "api", "replies": "response"}
 _SEARCH = "ToolSearcher"
 _CALL_CUE, _REPLY_CUE = "Generate API Request:", "Generate AI Response:"
+_REQUEST = "API-Request: "
 _DOCUMENT_OPENINGS = ('{"apiCode"', '{"name"')
 _BRACKETS = ApiBankDialect()
 
@@ -112,7 +113,7 @@ def _call_task(row: dict[str, Any], level: int, number: int) -> Task | None:
 def _reply_task(row: dict[str, Any], level: int, number: int) -> Task | None:
     conversation = _Conversation(row, _REPLY_CUE)
     reference = row["output"].strip().removeprefix("AI:").strip()
-    if not reference or not conversation.lines:
+    if not reference.replace(".", "") or not conversation.lines:
         return None
     name = f"lv{level}-response-train.json"
     goal = TextGoal(reference=reference)
@@ -178,17 +179,22 @@ def _history(text: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     documents: list[dict[str, Any]] = []
     rows: list[dict[str, Any]] = []
     for line in text.split("\n"):
-        request, arrow, result = line.removeprefix("API-Request: ").partition("->")
+        request, arrow, result = line.removeprefix(_REQUEST).partition("->")
         if (document := _document(line)) is not None:
             documents.append(document)
-        elif line.startswith("API-Request: ") and arrow and (calls := _BRACKETS.parse(request).calls):
+        elif line.startswith(_REQUEST) and arrow and (calls := _calls(request)):
             found = _found(result) if calls[0].name == _SEARCH else []
-            rows.append({"role": "API", "api_name": calls[0].name, "call": calls[0], "text": result, "found": found})
+            rows.append({"role": "API", "calls": calls, "text": result, "found": found})
         elif line.startswith("AI: "):
             rows.append({"role": "AI", "text": line.removeprefix("AI: ")})
         elif line.strip():
             rows.append({"role": "User", "text": line.removeprefix("User: ")})
     return documents, rows
+
+
+def _calls(request: str) -> tuple[ToolCall, ...]:
+    """The calls of an earlier request; some rows leave the brackets out."""
+    return _BRACKETS.parse(request).calls or _BRACKETS.parse(f"[{request}]").calls
 
 
 def _found(result: str) -> list[dict[str, Any]]:
@@ -204,5 +210,8 @@ def _messages(row: dict[str, Any]) -> Iterator[Message]:
     if row["role"] != "API":
         yield Message(role="user" if row["role"] == "User" else "assistant", content=row["text"])
         return
-    yield Message(role="assistant", tool_calls=(row["call"],))
-    yield Message(role="tool", name=row["api_name"], content=row["text"])
+    calls: tuple[ToolCall, ...] = row["calls"]
+    yield Message(role="assistant", tool_calls=calls)
+    # The file has one result a line, however many calls it holds.
+    for number, call in enumerate(calls):
+        yield Message(role="tool", name=call.name, content="" if number else row["text"])

@@ -96,8 +96,8 @@ def record_health_data(world: World, user_id: str, time: str, health_data: Any =
     names = [item["name"] if isinstance(item["name"], str) else repr(item["name"]) for item in health_data]
     if len(set(names)) != len(names):
         raise ToolFailure("The health data cannot contain duplicate items.")
-    if not world.official and not all("value" in item for item in health_data):
-        raise ToolFailure("The health data has invalid format.")
+    if not world.official and ("time" in names or not all("value" in item for item in health_data)):
+        raise ToolFailure("The health data has invalid format.")  # each with a value, and none that is the time
     records = world.write("HealthData").setdefault(user, [])
     if not all("value" in item for item in health_data):
         raise ToolFailure("'value'")  # official: the user's row was made already

@@ -70,16 +70,18 @@ def _own_agenda(world: World, token: str, content: str, time: str) -> tuple[str,
     return username, _find(world, "Agenda", username, content=content, time=time)
 
 
-def _no_agenda(content: str, time: str, noun: str) -> ToolFailure:
+def _no_agenda(content: str, time: str, noun: str, official: bool) -> ToolFailure:
     if content:
         return ToolFailure(f"You have no {noun} about {content}")
-    return ToolFailure(f"You have no {noun} at time : {time}" if time else "Error")
+    if time:
+        return ToolFailure(f"You have no {noun} at time : {time}")
+    return ToolFailure("Error" if official else "Content and time should not be null both")
 
 
 def query_agenda(world: World, token: str, content: str, time: str, location: str) -> Any:
     _, found = _own_agenda(world, token, content, time)
     if found is None:
-        raise _no_agenda(content, time, "agenda")
+        raise _no_agenda(content, time, "agenda", world.official)
     return dict(found.row)
 
 
@@ -88,7 +90,7 @@ def modify_agenda(world: World, token: str, content: str, time: str, location: s
     if found is None:
         if world.official and not content and not time:
             return ReturnedError("<Exception: Error>")
-        raise _no_agenda(content, time, "agenda")
+        raise _no_agenda(content, time, "agenda", world.official)
     row = {"username": username, "content": content, "time": time, "location": location}
     world.write("Agenda")[found.key] = row
     return "success"
@@ -99,7 +101,7 @@ def delete_agenda(world: World, token: str, content: str, time: str, location: s
     if found is not None:
         del world.write("Agenda")[found.key]
     elif content or time or not world.official:
-        raise _no_agenda(content, time, "meeting" if world.official else "agenda")
+        raise _no_agenda(content, time, "meeting" if world.official else "agenda", world.official)
     return "success"
 
 

@@ -41,6 +41,20 @@ class SimulatedTool:
     """Takes the World and the arguments by name; returns a JSON value or raises ToolFailure."""
     shown: tuple[str, ...] = ()
     """Parameters that the result's input shows as null where they were not given."""
+    integers: tuple[str, ...] = ()
+    """Parameters that are whole numbers."""
+
+    def takes(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether all parameters that are needed are given, and no others."""
+        return arguments.keys() <= self.parameters.keys() and all(key in arguments for key in self.required)
+
+    def whole_numbers(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments with 1.0, which JSON Schema takes for an integer, as 1."""
+        for key in self.integers:
+            value = arguments.get(key)
+            if isinstance(value, float) and value.is_integer():
+                arguments[key] = int(value)
+        return arguments
 
 
 def _tools(functions: Mapping[str, Callable[..., Any]], table: str) -> dict[str, SimulatedTool]:
@@ -57,7 +71,8 @@ def _tools(functions: Mapping[str, Callable[..., Any]], table: str) -> dict[str,
                 required.append(bare)
             elif parameter.endswith("!"):
                 shown.append(bare)
-        tools[name] = SimulatedTool(name, parameters, tuple(required), functions[name], tuple(shown))
+        integers = tuple(key for key, kind in parameters.items() if kind == "int")
+        tools[name] = SimulatedTool(name, parameters, tuple(required), functions[name], tuple(shown), integers)
     return tools
 
 

@@ -26,18 +26,25 @@ _EARTH_RADIUS = 6_371_000
 _LAST_BAND = "inf"
 
 
-def _look_up(table: str, answer: str | None = None, complaint: str = "{key!r}") -> Callable[..., Any]:
-    """A tool of one parameter that looks its value up in a table."""
+def _look_up(table: str, answer: str | None = None, complaint: str | None = None) -> Callable[..., Any]:
+    """A tool of one parameter that looks its value up in a table.
+
+    Without a complaint of its own the official tool says what Python says of a missing key.
+    """
 
     def tool(world: World, **arguments: Any) -> Any:
         (key,) = arguments.values()
         # JSON writes a table's whole numbers as text.
         found = world.read(table).get(str(key))
         if found is None:
-            raise ToolFailure(complaint.format(key=key))
+            raise ToolFailure(_unknown(world, key) if complaint is None else complaint.format(key=key))
         return found if answer is None else {answer: found}
 
     return tool
+
+
+def _unknown(world: World, key: Any) -> str:
+    return repr(key) if world.official else f"There is no {key!r} in the database."
 
 
 def _account(rows: list[Any], username: str, password: str) -> Any:
@@ -132,7 +139,7 @@ def hotel_availability(world: World, destination: str, check_in_date: str, check
 def geocoding(world: World, address: str) -> Any:
     place = world.read("lv3/Geocoding").get(address)
     if place is None:
-        raise ToolFailure(repr(address))
+        raise ToolFailure(_unknown(world, address))
     latitude, longitude = place
     return {"latitude": latitude, "longitude": longitude}
 
@@ -169,7 +176,10 @@ def tax_calculator(world: World, salary: float) -> Any:
     reached = [threshold for threshold in rates if threshold <= salary]
     if not reached:
         raise ToolFailure("" if world.official else "The salary cannot be negative.")
-    return {"salary_after_tax": salary * (1 - rates[max(reached)])}
+    try:
+        return {"salary_after_tax": salary * (1 - rates[max(reached)])}
+    except OverflowError:
+        raise ToolFailure("The salary is too large.") from None
 
 
 def movie_recommendations(world: World, preferences: Any) -> Any:
@@ -177,7 +187,7 @@ def movie_recommendations(world: World, preferences: Any) -> Any:
     for genre in preferences:
         known = world.read("lv3/MovieRecommendations").get(genre) if isinstance(genre, str) else None
         if known is None:
-            raise ToolFailure(repr(genre))
+            raise ToolFailure(_unknown(world, genre))
         films += known
     return {"recommended_movies": films}
 

@@ -71,8 +71,18 @@ def history_date(text: str) -> str:
     stripped = text.strip()
     if stripped.count("-") == 2:
         return normal_date(stripped)[5:]
-    # Python reads a bare month and day as of 1900, which has no 29 February.
-    return moment(stripped, "%m-%d").strftime("%m-%d")
+    return _day_of_the_year(stripped)
+
+
+def _day_of_the_year(text: str) -> str:
+    """A bare month and day. Python reads them as of 1900, which has no 29 February; it is about to stop doing so,
+    so the year is written out here, and its complaint put in the official words."""
+    try:
+        return moment(f"1900-{text}", DATE).strftime("%m-%d")
+    except ToolFailure as failure:
+        if "does not match" not in str(failure):
+            raise
+        raise ToolFailure(f"time data {text!r} does not match format '%m-%d'") from None
 
 
 def query_history_today(world: World, date: str) -> Any:

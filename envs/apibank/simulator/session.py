@@ -7,7 +7,7 @@ from typing import Any
 
 from callgym.call import ToolCall, ToolResult
 from callgym.envs.apibank.simulator.manager import TOOL_SETS
-from callgym.envs.apibank.simulator.tables import Tables
+from callgym.envs.apibank.simulator.tables import Tables, in_own_shape
 from callgym.envs.apibank.simulator.tool_search import ToolSearch, split_capitals
 from callgym.envs.apibank.simulator.world import ReturnedError, ToolCrash, World
 from callgym.json_value import copy_json
@@ -34,7 +34,7 @@ class SimulatorSession:
             return ToolResult(error="unavailable", message=f"{call.name} is no tool of API-Bank's and cannot be run")
         try:
             # Copies: a tool may keep an argument in a table, and answer with a row of one.
-            content = tool.run(self.world, **copy_json(call.arguments))
+            content = tool.run(self.world, **tool.whole_numbers(copy_json(call.arguments)))
         except (ToolFailure, ToolCrash) as failure:
             return ToolResult(error="tool_error", message=str(failure))
         if isinstance(content, ReturnedError):
@@ -42,8 +42,8 @@ class SimulatorSession:
         return ToolResult.trusted(content=copy_json(content), error=None, message="")
 
     def state(self) -> dict[str, Any]:
-        """What differs from the tables the session began with; see ``World.changes``."""
-        return self.world.changes()
+        """What differs from the tables the session began with; see ``World.state``."""
+        return self.world.state()
 
     def close(self) -> None:
         """Nothing to give back."""
@@ -90,7 +90,7 @@ class SimulatorBackend:
     ) -> World:
         """A fresh world in which the calls of ``history`` were made, for calls in the official manner
         (``manager.call_tool``)."""
-        base = {**self.tables.base, **initial_state} if initial_state else self.tables.base
+        base = {**self.tables.base, **in_own_shape(initial_state)} if initial_state else self.tables.base
         world = World(base, seed, official=self._official, search=self._searched, pinned=pinned)
         for call in history:
             self._run_again(world, call["name"], call["arguments"])
@@ -111,11 +111,14 @@ class SimulatorBackend:
         # it calls the manager (``official.judge_call`` does so, too); for a policy the tool does it, and
         # whoever writes a tool's very name gets that tool.
         words = split_capitals(keywords) if self.tool_set == "lv3_apis" else keywords
-        return self.search.answer(self.search.named(keywords) or self.search.best(words))
+        name = self.search.named(keywords) or self.search.best(words)
+        if name is None:
+            raise ToolFailure("No tool was found; try other keywords.")
+        return self.search.answer(name)
 
     def _run_again(self, world: World, name: str, arguments: dict[str, Any]) -> None:
         tool = TOOL_SETS[self.tool_set].get(name)
-        if tool is None or name == "ToolSearcher":
+        if tool is None or name == "ToolSearcher" or not tool.takes(arguments):
             return
         try:
             tool.run(world, **copy_json(arguments))

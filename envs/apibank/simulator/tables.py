@@ -23,7 +23,7 @@ from callgym.envs.apibank.simulator.starter import tables as own_tables
 from callgym.envs.apibank.simulator.world import own_copy
 from callgym.errors import DataError
 
-__all__ = ["Tables", "find_table_file", "has_tables", "load_tables", "loaded_tables", "starter_tables"]
+__all__ = ["Tables", "find_table_file", "has_tables", "in_own_shape", "load_tables", "loaded_tables", "starter_tables"]
 
 _DATABASES = (
     "Account", "Agenda", "Alarm", "Appointments", "Bank", "HealthData", "History", "Hotel", "ImageCaptioning",
@@ -112,12 +112,18 @@ def starter_tables() -> Tables:
 
 def _remember(base: dict[str, Any], documents: Mapping[str, Mapping[str, dict[str, Any]]]) -> Tables:
     digest = hashlib.sha256(json.dumps([base, documents], sort_keys=True).encode()).hexdigest()
-    base["ImageCaptioning"] = _by_url(base["ImageCaptioning"])
+    base = in_own_shape(base)
     texts = {
         tool_set: {name: own_documents.search_text(name, doc["description"]) for name, doc in found.items()}
         for tool_set, found in documents.items()
     }
     return _loaded.setdefault(digest, Tables(base, documents, texts, digest))
+
+
+def in_own_shape(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables in the shape that the tools read: pictures by their address, where the official file has a list."""
+    pictures = tables.get("ImageCaptioning")
+    return {**tables, "ImageCaptioning": _by_url(pictures)} if isinstance(pictures, list) else dict(tables)
 
 
 def _by_url(pictures: list[dict[str, str]]) -> dict[str, str]:

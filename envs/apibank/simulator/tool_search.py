@@ -13,12 +13,13 @@ from callgym.envs.apibank.simulator.tables import Tables
 from callgym.tool_backends.python import ToolFailure
 from callgym.tool_backends.ranking import Ranker
 
-__all__ = ["ToolSearch", "split_capitals"]
+__all__ = ["NOTHING", "ToolSearch", "split_capitals"]
 
 _SEARCH, _TOKEN_TOOL = "ToolSearcher", "GetUserToken"
 _CAPITAL = re.compile(r"([A-Z])")
 _LONGEST_NAME = 80
-_NOTHING = "'NoneType' object has no attribute 'pop'"
+NOTHING = "'NoneType' object has no attribute 'pop'"
+"""What the official search says where it finds nothing."""
 
 
 def split_capitals(keywords: str) -> str:
@@ -56,7 +57,7 @@ class ToolSearch:
         """What the tool search says of the tool it found: its documentation; for a tool that takes a token,
         GetUserToken's and its own. ToolFailure where it found none."""
         if name is None:
-            raise ToolFailure(_NOTHING)
+            raise ToolFailure(NOTHING)
         found = dict(self._documents[name])
         if not (self._with_token and "token" in found["input_parameters"]):
             return found

@@ -7,6 +7,7 @@ costs nothing that grows with the data.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from random import Random
@@ -16,6 +17,7 @@ from callgym.tool_backends.python import ToolFailure
 
 __all__ = ["ReturnedError", "ToolCrash", "World", "moment", "normal_date", "normal_time", "own_copy"]
 
+_KEYED_BY_TOOLS = frozenset(("Agenda", "Alarm", "Appointments", "Hotel", "Meeting", "OpenBankAccount", "Reminder"))
 TIME = "%Y-%m-%d %H:%M:%S"
 DATE = "%Y-%m-%d"
 
@@ -88,17 +90,40 @@ class World:
         self._generated.append(text)
         return text
 
-    def changes(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:
+        """What differs from the tables the session began with, whatever the order in which it came about.
+
+        As ``changes``, but rows under keys that the tools chose themselves (the next number, a random id) are
+        a sorted list, ``added``, and every random id and token is ``<generated>``.
+        """
+        generated = dict.fromkeys(self._generated, "<generated>")
+        found: dict[str, Any] = {}
+        for name, change in self.changes(generated).items():
+            if name in _KEYED_BY_TOOLS:
+                known = {_key(key) for key in self._base.get(name, {})}
+                added = [row for key, row in change["set"].items() if key not in known]
+                kept = {key: row for key, row in change["set"].items() if key in known}
+                found[name] = {"set": kept, "added": sorted(added, key=_as_text), "removed": change["removed"]}
+            else:
+                found[name] = _without_empty_lists(change, self._base.get(name, {}))
+        return {name: change for name, change in found.items() if any(change.values())}
+
+    def changes(self, generated: Mapping[str, str] | None = None) -> dict[str, Any]:
         """What differs from the tables the session began with: ``{table: {"set": ..., "removed": ...}}``.
 
         Keys that are integers are written ``int:KEY``. Random ids and tokens are written
         ``<generated:N>``, so that equal behaviour under different seeds gives equal changes.
+
+        Args:
+            generated: What random ids and tokens are written as, instead; keys of tables stay as they are.
         """
         found = {}
         for name, own in sorted(self._own.items()):
             change = _difference(self._base.get(name, {}), own)
             if change is not None:
                 found[name] = change
+        if generated is not None:
+            return {name: _with_values_replaced(change, generated) for name, change in found.items()}
         names = {text: f"<generated:{n}>" for n, text in enumerate(self._generated)}
         replaced: dict[str, Any] = _with_placeholders(found, names)
         return replaced
@@ -115,6 +140,25 @@ def _difference(base: Any, own: Any) -> dict[str, Any] | None:
 
 def _key(key: Any) -> str:
     return f"int:{key}" if isinstance(key, int) else str(key)
+
+
+def _without_empty_lists(change: dict[str, Any], base: Any) -> dict[str, Any]:
+    """A list that a tool began and emptied again is as good as none."""
+    if not isinstance(change["set"], dict):
+        return change
+    kept = {key: row for key, row in change["set"].items() if row != [] or key in base}
+    return {**change, "set": kept}
+
+
+def _as_text(row: Any) -> str:
+    return json.dumps(row, sort_keys=True)
+
+
+def _with_values_replaced(change: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    if not isinstance(change["set"], dict):
+        return _with_placeholders(change, names)  # type: ignore[no-any-return]
+    rows = {key: _with_placeholders(row, names) for key, row in change["set"].items()}
+    return {"set": rows, "removed": change["removed"]}
 
 
 def _with_placeholders(value: Any, names: Mapping[str, str]) -> Any:
