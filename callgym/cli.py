@@ -213,8 +213,9 @@ def evaluate(
 @_explained
 def check(id: str, data: str, split: str, dialect: str | None, more: dict[str, Any]) -> None:
     """Check that an environment keeps the contract (check_tool_env)."""
-    find_environment(id)
-    check_tool_env(gym.make(id, data=data, split=split, dialect=dialect, **more))
+    options = {"data": data, "split": split, "dialect": dialect, **more}
+    _make(id, **options).close()  # says what is wrong with them
+    check_tool_env(gym.make(id, **options))
     click.echo(f"{id}: ok")
 
 

@@ -19,6 +19,7 @@ Everything else (parsing, running, scoring, observing, recording) is here, once.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import marshal
 import os
 from collections import OrderedDict
@@ -497,16 +498,31 @@ def make_tool_env(id: str, **options: Any) -> ToolEnv:
     """``gym.make`` without wrappers, for code that needs a ToolEnv's own methods.
 
     Raises:
-        ConfigurationError: The id is registered and is no tool environment.
+        ConfigurationError: The id is registered and is no tool environment, or takes no such option.
     """
     spec = gym.spec(id)
     entry = spec.entry_point if isinstance(spec, gym.envs.registration.EnvSpec) else None
     made = gym.envs.registration.load_env_creator(entry) if isinstance(entry, str) else entry
     if not (isinstance(made, type) and issubclass(made, ToolEnv)):
         raise ConfigurationError(f"{id} is no tool environment; its class is {made!r}")
+    unknown = options.keys() - (known := _options_of(made))
+    if unknown:
+        raise ConfigurationError(f"{id} takes no option {sorted(unknown)}; its options are: {', '.join(sorted(known))}")
     env = gym.make(id, disable_env_checker=True, **options).unwrapped
     assert isinstance(env, ToolEnv)
     return env
+
+
+def _options_of(env: type[ToolEnv]) -> set[str]:
+    """The keyword arguments that a class takes, those that it hands on to its bases included."""
+    found: set[str] = set()
+    for base in env.__mro__:
+        if issubclass(base, ToolEnv) and "__init__" in vars(base):
+            parameters = inspect.signature(base).parameters.values()
+            found.update(p.name for p in parameters if p.kind is not p.VAR_KEYWORD)
+            if all(p.kind is not p.VAR_KEYWORD for p in parameters):
+                break
+    return found
 
 
 def _work_out(task: Task, dialect: Dialect) -> _Prepared:
