@@ -21,6 +21,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import marshal
+import math
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -283,11 +284,14 @@ class ToolEnv(gym.Env[str, str]):
             info["tools"] = [schema.tool.as_chat() for schema in self._tools.values()]
             self._tools_changed = False
         reward = 0.0
+        if self.rubric.steps:
+            reward = self._pay_step(now.task)
         if ended != "running":
             episode = self._finish(ended)
             info["episode"] = episode
             info["rewards"] = {name: score.value for name, score in episode.rewards.items()}
-            reward = float("nan") if episode.episode_return is None else episode.episode_return
+            last = episode.steps[-1].reward
+            reward = float("nan") if last is None else last
         observation = delta if self.observation_mode == "delta" else "".join(self._texts)
         return observation, reward, ended == "terminated", ended == "truncated", info
 
@@ -490,8 +494,16 @@ class ToolEnv(gym.Env[str, str]):
         value, scores = self.rubric.score(now.task, episode)
         # The record is filled in here, before anybody has it; from now on it is frozen.
         vars(episode).update(rewards=scores, episode_return=value)
+        if value is not None and self.rubric.steps:
+            value -= math.fsum(step.reward or 0.0 for step in episode.steps[:-1])
         vars(episode.steps[-1])["reward"] = value
         return episode
+
+    def _pay_step(self, task: Task) -> float:
+        """What the step just taken earns at once; the step's record says so, too."""
+        reward = self.rubric.step_reward(task, self._steps, len(self._steps) - 1)
+        vars(self._steps[-1])["reward"] = reward
+        return reward
 
 
 def make_tool_env(id: str, **options: Any) -> ToolEnv:

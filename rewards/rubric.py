@@ -1,161 +1,180 @@
-"""A rubric: rewards by name, each with its weight, that make up the return of an episode::
+"""A rubric: rewards by name that make up the return of an episode::
 
     Rubric(name="mine", weights={"call_exact_match": 0.7, "argument_f1": 0.3})
+    Rubric(name="strict", weights={"argument_f1": 1.0}, gates={"format_validity": 1.0})
+    Rubric(name="product", factors=("tool_name_f1", "argument_accuracy"))
 
-The return is the weighted mean over the rewards that apply to the task, so it lies in [0, 1] whatever
-the weights. A reward of weight 0 is computed and logged and pays nothing. Where a reward that applies
-could not be computed, the return is None: unknown, not 0.
+The return is built in this order:
+
+1. the weighted mean over the rewards of ``weights`` and ``steps`` that apply to the task (1 where there
+   are none but factors);
+2. times each of ``factors`` that applies;
+3. zero where a reward of ``gates`` that applies is below its least value;
+4. put on the scale from ``low`` to ``high``, which are 0 and 1 unless the rubric says otherwise.
+
+A reward of weight 0 is computed and logged and pays nothing. Where a reward that counts could not be
+computed, the return is None: unknown, not 0.
+
+``steps`` are paid as they are earned: a step's reward is its share, and the last step's reward is what
+is left of the return, so that step rewards sum to it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from callgym.episode import Episode, Score
-from callgym.errors import ConfigurationError
-from callgym.goal import AllGoal, AnswerGoal, CallsGoal, DecisionGoal, StateGoal, TextGoal
+from callgym.episode import Episode, Score, Step
 from callgym.noun import Noun
-from callgym.rewards import abstention, answer, calls, rouge, state
-from callgym.rewards.abstention import irrelevance_abstention
-from callgym.rewards.answer import final_answer
-from callgym.rewards.calls import argument_f1, call_exact_match
-from callgym.rewards.format import format_validity
-from callgym.rewards.rouge import reply_rouge
-from callgym.rewards.state import state_reached
+from callgym.rewards.registry import RewardEntry, find_reward, find_step_reward, goal_kinds
 from callgym.task import Task
 
-__all__ = ["RUBRICS", "Reward", "Rubric", "get_reward", "get_rubric", "register_reward"]
+__all__ = ["Rubric"]
 
-Reward = Callable[[Task, Episode], Score]
-"""A pure function of a task and an episode."""
-
-_REWARDS: dict[str, Reward] = {
-    reward.__name__: reward
-    for reward in (
-        call_exact_match,
-        argument_f1,
-        irrelevance_abstention,
-        final_answer,
-        state_reached,
-        reply_rouge,
-        format_validity,
-    )
-}
-
-# Rewards that apply only to tasks with a goal of one class, and what they say of others: on the hot path a
-# look into this table is cheaper than five calls that come back empty.
-_ASKS: dict[str, tuple[type, Score]] = {
-    "call_exact_match": (CallsGoal, calls.NOT_ASKED),
-    "argument_f1": (CallsGoal, calls.NOT_ASKED),
-    "irrelevance_abstention": (DecisionGoal, abstention.NOT_ASKED),
-    "final_answer": (AnswerGoal, answer.NOT_ASKED),
-    "state_reached": (StateGoal, state.NOT_ASKED),
-    "reply_rouge": (TextGoal, rouge.NOT_ASKED),
-}
-
-
-def register_reward(name: str, reward: Reward) -> None:
-    """Make ``reward`` known to rubrics under ``name``.
-
-    Raises:
-        ConfigurationError: The name is taken by another reward.
-    """
-    if _REWARDS.get(name, reward) is not reward:
-        raise ConfigurationError(f"a reward called {name!r} exists already")
-    _REWARDS[name] = reward
-
-
-def get_reward(name: str) -> Reward:
-    """The reward of that name.
-
-    Raises:
-        ConfigurationError: There is none; the message lists those there are.
-    """
-    try:
-        return _REWARDS[name]
-    except KeyError:
-        raise ConfigurationError(f"no reward {name!r}; there are: {', '.join(sorted(_REWARDS))}") from None
+_Weight = Annotated[float, Field(ge=0.0)]
+_NOT_ASKED = Score(applies=False, explanation={"reason": "the task has no goal of the kind this reward asks for"})
 
 
 class Rubric(Noun):
-    """Named weights of named rewards."""
+    """What is paid, and how it adds up; see the module's docstring."""
 
     name: str = Field(min_length=1)
     """Shown in records and logs."""
-    weights: dict[str, Annotated[float, Field(ge=0.0)]] = Field(min_length=1)
-    """Reward name to weight."""
+    weights: dict[str, _Weight] = {}
+    """Reward name to weight in the mean."""
+    gates: dict[str, Annotated[float, Field(gt=0.0, le=1.0)]] = {}
+    """Reward name to the least value below which everything else is worth nothing."""
+    factors: tuple[str, ...] = ()
+    """Names of rewards that multiply the mean."""
+    steps: dict[str, _Weight] = {}
+    """Step reward name to weight in the mean."""
+    low: float = 0.0
+    """The return of an episode that earns nothing."""
+    high: float = 1.0
+    """The return of an episode that earns everything."""
+    source: str = ""
+    """The paper or benchmark that the design is from."""
 
     @model_validator(mode="after")
-    def _rewards_exist(self) -> Rubric:
-        for name in self.weights:
-            get_reward(name)
-        if not any(self.weights.values()):
-            raise ValueError("at least one weight is above 0")
-        if not math.isfinite(sum(self.weights.values())):
+    def _adds_up(self) -> Rubric:
+        for name in (*self.weights, *self.gates, *self.factors):
+            find_reward(name)
+        for name in self.steps:
+            find_step_reward(name)
+        weights = [*self.weights.values(), *self.steps.values()]
+        if not (any(weights) or self.factors):
+            raise ValueError("at least one weight is above 0, or there is a factor")
+        if not math.isfinite(sum(weights)):
             raise ValueError("the sum of the weights is too large")
+        if not self.low < self.high:
+            raise ValueError(f"low={self.low} must be below high={self.high}")
         return self
+
+    @property
+    def reward_names(self) -> tuple[str, ...]:
+        """Names of all rewards that are computed, once each."""
+        return tuple(dict.fromkeys((*self.weights, *self.gates, *self.factors, *self.steps)))
 
     def score(self, task: Task, episode: Episode) -> tuple[float | None, dict[str, Score]]:
         """The return of an episode and every reward's score; the return is None where it is unknown."""
-        goal = task.goal
-        kinds = [type(part) for part in goal.goals] if isinstance(goal, AllGoal) else [type(goal)]
-        scores = {}
-        for name in self.weights:
-            asks = _ASKS.get(name)
-            scores[name] = asks[1] if asks and asks[0] not in kinds else _REWARDS[name](task, episode)
-        total = 0.0
-        weight_sum = 0.0
-        for name, weight in self.weights.items():
-            if weight and (score := scores[name]).applies:
-                if score.value is None:
-                    return None, scores
+        kinds = goal_kinds(task)
+        plain, entries = self._plan
+        scores: dict[str, Score] = {}
+        total, weight_sum, unknown = 0.0, 0.0, False
+        for name, weight, entry in entries:
+            if entry.not_asked is not None and entry.goal not in kinds:
+                scores[name] = entry.not_asked
+                continue
+            score = scores[name] = entry.reward(task, episode)
+            if weight and score.applies:
+                value = score.value
+                if value is None:
+                    unknown = True
+                else:
+                    total += weight * value
+                    weight_sum += weight
+        if plain:
+            return (total / weight_sum if weight_sum and not unknown else None), scores
+        self._score_the_rest(kinds, task, episode, scores)
+        for name, weight in self.steps.items():
+            if weight and (score := scores[name]).applies and score.value is not None:
                 total += weight * score.value
                 weight_sum += weight
-        return (total / weight_sum if weight_sum else None), scores
+        mean = total / weight_sum if weight_sum else None
+        return (None if unknown else self._finished(mean, scores)), scores
+
+    @cached_property
+    def _plan(self) -> tuple[bool, list[tuple[str, float, RewardEntry]]]:
+        """Whether the return is just the mean of the weights, and the rewards of the weights, looked up once."""
+        plain = not (self.gates or self.factors or self.steps) and (self.low, self.high) == (0.0, 1.0)
+        return plain, [(name, weight, find_reward(name)) for name, weight in self.weights.items()]
+
+    def _score_the_rest(self, kinds: Sequence[type], task: Task, episode: Episode, scores: dict[str, Score]) -> None:
+        for name in (*self.gates, *self.factors):
+            if name not in scores:
+                scores[name] = _score(find_reward(name), kinds, task, episode)
+        for name in self.steps:
+            entry = find_step_reward(name)
+            if entry.goal is not None and entry.goal not in kinds:
+                scores[name] = _NOT_ASKED
+                continue
+            shares = [entry.reward(task, episode.steps, index) for index in range(len(episode.steps))]
+            value = min(1.0, max(0.0, math.fsum(shares)))
+            scores[name] = Score(value=value, explanation={"steps": list(shares)})
+
+    def _finished(self, mean: float | None, scores: Mapping[str, Score]) -> float | None:
+        """The mean after factors, gates and scale."""
+        applying = [scores[name] for name in self.factors if scores[name].applies]
+        if mean is None:
+            if any(self.weights.values()) or any(self.steps.values()) or not applying:
+                return None
+            mean = 1.0
+        for score in applying:
+            if score.value is None:
+                return None
+            mean *= score.value
+        for name, least in self.gates.items():
+            gate = scores[name]
+            if gate.applies and gate.value is None:
+                return None
+            if gate.applies and gate.value is not None and gate.value < least:
+                mean = 0.0
+        return self.low + (self.high - self.low) * mean
+
+    def step_reward(self, task: Task, steps: Sequence[Step], index: int) -> float:
+        """What step ``index`` is paid at once: its shares of the step rewards, weighted as in the mean.
+
+        The mean's other rewards are counted as applying where the task has their kind of goal.
+        """
+        kinds = goal_kinds(task)
+        paid, weight_sum = 0.0, 0.0
+        for name, weight in self.weights.items():
+            goal = find_reward(name).goal
+            weight_sum += weight if goal is None or goal in kinds else 0.0
+        for name, weight in self.steps.items():
+            entry = find_step_reward(name)
+            if entry.goal is None or entry.goal in kinds:
+                weight_sum += weight
+                paid += weight * entry.reward(task, steps, index)
+        return (self.high - self.low) * paid / weight_sum if weight_sum else 0.0
+
+    def lines(self) -> Iterator[str]:
+        """The rubric as a person would read it."""
+        yield f"rubric {self.name}" + (f"   ({self.source})" if self.source else "")
+        parts = {"weight": self.weights, "step by step, weight": self.steps, "gate, at least": self.gates}
+        for title, part in parts.items():
+            yield from (f"  {name}: {title} {value:g}" for name, value in part.items())
+        for name in self.factors:
+            yield f"  {name}: factor"
+        if (self.low, self.high) != (0.0, 1.0):
+            yield f"  on the scale from {self.low:g} to {self.high:g}"
 
 
-RUBRICS: dict[str, Rubric] = {
-    rubric.name: rubric
-    for rubric in (
-        Rubric(
-            name="default",
-            weights={
-                "call_exact_match": 0.5,
-                "argument_f1": 0.5,
-                "irrelevance_abstention": 1.0,
-                "final_answer": 1.0,
-                "state_reached": 1.0,
-                "reply_rouge": 1.0,
-                "format_validity": 0.0,
-            },
-        ),
-        Rubric(
-            name="exact",
-            weights={
-                "call_exact_match": 1.0,
-                "irrelevance_abstention": 1.0,
-                "final_answer": 1.0,
-                "state_reached": 1.0,
-            },
-        ),
-    )
-}
-"""Rubrics by name. ``default``: calls are paid half for exact match and half for argument F1."""
-
-
-def get_rubric(rubric: str | Rubric) -> Rubric:
-    """The rubric of that name; a Rubric is returned as it is.
-
-    Raises:
-        ConfigurationError: There is no rubric of that name.
-    """
-    if isinstance(rubric, Rubric):
-        return rubric
-    try:
-        return RUBRICS[rubric]
-    except (KeyError, TypeError):
-        raise ConfigurationError(f"no rubric {rubric!r}; there are: {', '.join(RUBRICS)}") from None
+def _score(entry: RewardEntry, kinds: Sequence[type], task: Task, episode: Episode) -> Score:
+    if entry.not_asked is not None and entry.goal not in kinds:
+        return entry.not_asked
+    return entry.reward(task, episode)

@@ -284,7 +284,7 @@ BAD: list[tuple[type[Noun], Any, list[str]]] = [
     (Episode, {"env_id": "e", "task_id": "t", "seed": "x"}, ["Episode.seed", "'x'"]),
     (Episode, {"env_id": "e", "task_id": "t", "seed": 0, "ended": "stopped"}, ["Episode.ended", "'stopped'"]),
     (Rubric, {"name": "r", "weights": {"call_exact": 1}}, ["Rubric", "call_exact", "call_exact_match"]),
-    (Rubric, {"name": "r", "weights": {}}, ["Rubric.weights", "at least 1"]),
+    (Rubric, {"name": "r", "weights": {}}, ["at least one weight", "a factor"]),
     (Rubric, {"name": "r", "weights": {"final_answer": -1}}, ["Rubric.weights.final_answer", "-1"]),
     (Rubric, {"name": "r", "weights": {"final_answer": 0}}, ["Rubric", "above 0"]),
 ]

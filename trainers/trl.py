@@ -217,7 +217,7 @@ class EpisodeRollouts:
         for id in self.ids:
             env = self._take(id)
             self._idle[id].append(env)
-            names.update(dict.fromkeys(env.rubric.weights))
+            names.update(dict.fromkeys(env.rubric.reward_names))
         return tuple(names)
 
 
