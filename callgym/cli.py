@@ -128,7 +128,7 @@ def show(
     more: dict[str, Any],
 ) -> None:
     """A task as a person would read it, with the oracle's action; or an episode."""
-    from callgym.show import episode_as_text, task_as_text
+    from callgym.show import episode_as_text, rubric_as_text, task_as_text
 
     if episodes is not None:
         from callgym.rollouts.episodes import read_episodes
@@ -149,6 +149,7 @@ def show(
         click.echo(observation)
         return
     click.echo(task_as_text(env.task))
+    click.echo(f"\n{rubric_as_text(env.rubric).replace('rubric', 'RUBRIC', 1)}")
     click.echo(f"\nORACLE\n  {env.oracle_action()}")
 
 

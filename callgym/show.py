@@ -8,10 +8,12 @@ from typing import Any
 
 from callgym.episode import Episode, Step
 from callgym.goal import AllGoal, AnswerGoal, CallsGoal, DecisionGoal, GoldCall
+from callgym.rewards import Rubric
+from callgym.rewards.explain import explanation_lines
 from callgym.task import Task
 from callgym.tool import Tool
 
-__all__ = ["episode_as_text", "task_as_text"]
+__all__ = ["episode_as_text", "rubric_as_text", "task_as_text"]
 
 _WIDEST = 400
 
@@ -33,6 +35,11 @@ def task_as_text(task: Task) -> str:
     return "\n".join(lines)
 
 
+def rubric_as_text(rubric: Rubric) -> str:
+    """The rubric: each reward with its weight, gates, factors, scale."""
+    return "\n".join(rubric.lines())
+
+
 def episode_as_text(episode: Episode) -> str:
     """The episode: prompt, actions, what came back, and how the return came about."""
     lines = [f"episode of {episode.env_id}, task {episode.task_id}, seed {episode.seed}", "", episode.prompt.rstrip()]
@@ -41,9 +48,7 @@ def episode_as_text(episode: Episode) -> str:
     lines += ["", f"{episode.ended}; return {_score(episode.episode_return)} (rubric {episode.rubric})"]
     for name, score in episode.rewards.items():
         if score.applies:
-            lines.append(
-                f"  {name}: {_score(score.value)}   {_short(json.dumps(score.explanation, ensure_ascii=False))}"
-            )
+            lines += [f"  {line}" for line in explanation_lines(name, score)]
     return "\n".join(lines)
 
 

@@ -31,9 +31,47 @@ RUBRICS: dict[str, Rubric] = {
                 "state_reached": 1.0,
             },
         ),
+        Rubric(
+            name="toolrl",
+            source="Qian et al., ToolRL, arXiv 2504.13958, section 3.3; words are paid as in exact",
+            weights={
+                "toolrl_format": 1.0,
+                "toolrl_correctness": 6.0,
+                "irrelevance_abstention": 6.0,
+                "final_answer": 6.0,
+                "state_reached": 6.0,
+            },
+            low=-3.0,
+            high=4.0,
+        ),
+        Rubric(
+            name="bfcl_binary",
+            source="Patil et al., Berkeley Function Calling Leaderboard: a call is right or wrong as a whole",
+            weights={"call_exact_match": 1.0, "irrelevance_abstention": 1.0},
+            factors=("final_answer", "state_reached"),
+        ),
+        Rubric(
+            name="envtuning_progress",
+            source="EnvTuning (AWorld-RL): mean over user turns of 1 where the turn passes; here by its calls",
+            weights={"irrelevance_abstention": 1.0},
+            steps={"turn_progress": 1.0},
+            factors=("final_answer", "state_reached"),
+        ),
+        Rubric(
+            name="turn_level",
+            source="Zeng et al., arXiv 2505.11821: rewards for turns (0.2 for a tool that ran) beside the outcome's",
+            weights={
+                "call_exact_match": 1.0,
+                "irrelevance_abstention": 1.0,
+                "final_answer": 1.0,
+                "state_reached": 1.0,
+            },
+            steps={"tool_execution": 0.2, "call_progress": 0.5},
+        ),
     )
 }
-"""Rubrics by name. ``default``: calls are paid half for exact match and half for argument F1."""
+"""Rubrics by name: ``default`` pays calls half for exact match and half for argument F1, ``exact`` nothing but what
+is wholly right; the others follow their sources, as far as a task has what they ask for."""
 
 
 def get_rubric(rubric: str | Rubric) -> Rubric:

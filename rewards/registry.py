@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from callgym.episode import Episode, Score, Step
 from callgym.errors import ConfigurationError
 from callgym.goal import AllGoal, AnswerGoal, CallsGoal, DecisionGoal, StateGoal, TextGoal
-from callgym.rewards import abstention, answer, calls, rouge, state
+from callgym.rewards import abstention, answer, argument_accuracy, calls, progress, rouge, state, toolrl
 from callgym.rewards.format import format_validity
 from callgym.task import Task
 
@@ -64,8 +64,15 @@ _REWARDS: dict[str, RewardEntry] = {
     "state_reached": RewardEntry(state.state_reached, StateGoal, state.NOT_ASKED),
     "reply_rouge": RewardEntry(rouge.reply_rouge, TextGoal, rouge.NOT_ASKED),
     "format_validity": RewardEntry(format_validity),
+    "argument_accuracy": RewardEntry(argument_accuracy.argument_accuracy, CallsGoal, argument_accuracy.NOT_ASKED),
+    "toolrl_format": RewardEntry(toolrl.toolrl_format),
+    "toolrl_correctness": RewardEntry(toolrl.toolrl_correctness, CallsGoal, toolrl.NOT_ASKED),
 }
-_STEP_REWARDS: dict[str, StepRewardEntry] = {}
+_STEP_REWARDS: dict[str, StepRewardEntry] = {
+    "turn_progress": StepRewardEntry(progress.turn_progress, CallsGoal),
+    "call_progress": StepRewardEntry(progress.call_progress, CallsGoal),
+    "tool_execution": StepRewardEntry(progress.tool_execution, CallsGoal),
+}
 
 
 def register_reward(name: str, reward: Reward, goal: type | None = None, not_asked: Score | None = None) -> None:
@@ -83,8 +90,7 @@ def register_reward(name: str, reward: Reward, goal: type | None = None, not_ask
     known = _REWARDS.get(name)
     if (known is not None and known.reward is not reward) or name in _STEP_REWARDS:
         raise ConfigurationError(f"a reward called {name!r} exists already")
-    if known is None:
-        _REWARDS[name] = RewardEntry(reward, goal if not_asked is not None else None, not_asked)
+    _REWARDS.setdefault(name, RewardEntry(reward, goal if not_asked is not None else None, not_asked))
 
 
 def register_step_reward(name: str, reward: StepReward, goal: type | None = None) -> None:
@@ -92,7 +98,7 @@ def register_step_reward(name: str, reward: StepReward, goal: type | None = None
     known = _STEP_REWARDS.get(name)
     if (known is not None and known.reward is not reward) or name in _REWARDS:
         raise ConfigurationError(f"a reward called {name!r} exists already")
-    _STEP_REWARDS[name] = StepRewardEntry(reward, goal)
+    _STEP_REWARDS.setdefault(name, StepRewardEntry(reward, goal))
 
 
 def find_reward(name: str) -> RewardEntry:

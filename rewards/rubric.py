@@ -6,8 +6,8 @@
 
 The return is built in this order:
 
-1. the weighted mean over the rewards of ``weights`` and ``steps`` that apply to the task (1 where there
-   are none but factors);
+1. the weighted mean over the rewards of ``weights`` and ``steps`` that apply to the task (1 where only
+   factors apply);
 2. times each of ``factors`` that applies;
 3. zero where a reward of ``gates`` that applies is below its least value;
 4. put on the scale from ``low`` to ``high``, which are 0 and 1 unless the rubric says otherwise.
@@ -130,7 +130,7 @@ class Rubric(Noun):
         """The mean after factors, gates and scale."""
         applying = [scores[name] for name in self.factors if scores[name].applies]
         if mean is None:
-            if any(self.weights.values()) or any(self.steps.values()) or not applying:
+            if not applying:
                 return None
             mean = 1.0
         for score in applying:

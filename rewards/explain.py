@@ -1,0 +1,128 @@
+"""Explanations as text, and the score again from its explanation.
+
+    for line in explanation_lines("argument_f1", episode.rewards["argument_f1"]):
+        print(line)
+    assert recompute("argument_f1", score) == score.value
+
+An explanation is data (``Score.explanation``). Every reward of ours is a function of what its explanation
+says; ``recompute`` is that function, so that a reader can check a number against its reasons.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from callgym.episode import Score
+
+__all__ = ["explanation_lines", "recompute", "register_explanation"]
+
+_RIGHT = ("equal", "variant")
+_WIDEST = 300
+
+Explanation = dict[str, Any]
+
+
+def recompute(name: str, score: Score) -> float | None:
+    """The value that the explanation of a score leads to; None where the score does not apply, is unknown,
+    or the reward has no rule here."""
+    rule = _RULES.get(name)
+    if rule is None or not score.applies or score.value is None:
+        return None
+    return rule(score.explanation)
+
+
+def explanation_lines(name: str, score: Score) -> Iterator[str]:
+    """The explanation of a score, for people: what matched what, and what was deducted."""
+    if not score.applies:
+        yield f"{name}: not asked for ({score.explanation.get('reason', 'the goal is of another kind')})"
+        return
+    value = "unknown" if score.value is None else f"{score.value:.3f}"
+    explanation: Explanation = score.explanation
+    if "turns" in explanation and all("matched" in turn for turn in explanation["turns"]):
+        yield f"{name}: {value}"
+        for number, turn in enumerate(explanation["turns"], 1):
+            yield from _turn_lines(number, turn)
+        return
+    yield f"{name}: {value}   {_short(json.dumps(explanation, ensure_ascii=False))}"
+
+
+def register_explanation(name: str, rule: Callable[[Explanation], float]) -> None:
+    """Make the rule of a reward known: its value from its explanation."""
+    _RULES[name] = rule
+
+
+def _turn_lines(number: int, turn: Explanation) -> Iterator[str]:
+    gold, made = _counts(turn)
+    yield f"  turn {number}: {gold} asked for, {made} made" + ("" if turn.get("reached", True) else ", not reached")
+    for pair in turn["matched"]:
+        verdicts = (
+            ", ".join(f"{argument} {verdict}" for argument, verdict in pair["arguments"].items()) or "no arguments"
+        )
+        lost = 1 - _pair_f1(pair)
+        deducted = f"   -{lost:.2f}" if lost else ""
+        yield f"    {pair['name']} (gold {pair['gold'] + 1}, made {pair['predicted'] + 1}): {verdicts}{deducted}"
+    for title, names in (("missing", turn["missing"]), ("extra", turn["extra"])):
+        if names:
+            yield f"    {title}: {', '.join(map(str, names))}"
+    if turn["unreadable"]:
+        yield f"    unreadable attempts: {turn['unreadable']}"
+
+
+def _counts(turn: Explanation) -> tuple[int, int]:
+    """Gold calls and made calls, unreadable attempts included."""
+    matched = len(turn["matched"])
+    return matched + len(turn["missing"]), matched + len(turn["extra"]) + turn["unreadable"]
+
+
+def _pair_f1(pair: Explanation) -> float:
+    verdicts = list(pair["arguments"].values())
+    right = sum(verdict in _RIGHT for verdict in verdicts)
+    asked = sum(verdict != "extra" for verdict in verdicts)
+    given = sum(verdict != "missing" for verdict in verdicts)
+    return 2 * right / (asked + given) if asked + given else 1.0
+
+
+def _exact(explanation: Explanation) -> float:
+    return float(
+        all(
+            turn["reached"]
+            and not (turn["missing"] or turn["extra"] or turn["unreadable"])
+            and all(verdict in _RIGHT for pair in turn["matched"] for verdict in pair["arguments"].values())
+            for turn in explanation["turns"]
+        )
+    )
+
+
+def _f1(explanation: Explanation) -> float:
+    turns = []
+    for turn in explanation["turns"]:
+        calls = sum(_counts(turn))
+        earned = 2 * sum(_pair_f1(pair) for pair in turn["matched"])
+        turns.append(earned / calls if calls else float(turn["reached"]))
+    return sum(turns) / len(turns)
+
+
+def _format(explanation: Explanation) -> float:
+    return explanation["valid"] / explanation["attempted"] if explanation["attempted"] else 0.0
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+_RULES: dict[str, Callable[[Explanation], float]] = {
+    "call_exact_match": _exact,
+    "argument_f1": _f1,
+    "argument_accuracy": lambda e: _mean(e["pairs"]),
+    "irrelevance_abstention": lambda e: float(e["outcome"] == "abstained"),
+    "state_reached": lambda e: float(not e["differs"]),
+    "format_validity": _format,
+    "toolrl_format": lambda e: float(bool(e["steps"]) and not (e["unreadable"] or e["silent"])),
+    "toolrl_correctness": lambda e: (e["names"] + sum(p["keys"] + p["values"] for p in e["pairs"])) / e["most"],
+}
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _WIDEST else f"{text[:_WIDEST]}... ({len(text)} characters)"
