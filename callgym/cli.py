@@ -15,7 +15,7 @@ import gymnasium as gym
 from callgym.checker import check_tool_env
 from callgym.data import DataNotice, cache_folder
 from callgym.errors import CallGymError
-from callgym.parity import SUITES, run_suite
+from callgym.parity import SUITES, run_suite, suite_options
 from callgym.registry import ENVIRONMENTS, find_environment
 
 __all__ = ["main"]
@@ -270,7 +270,7 @@ def train(id: str, model: str, out: Path, more: dict[str, Any], **options: Any) 
 @_explained
 def parity(suite: str, folder: Path, data: str | None, ranker: str, out: Path | None) -> None:
     """Compare our verdicts with official ones, case by case; the last line is a JSON summary."""
-    if ranker == "auto":
+    if "ranker" in suite_options(suite) and ranker == "auto":
         from callgym.tool_backends.ranking import get_ranker
 
         click.echo(f"callgym: a tool search ranks with {get_ranker(ranker).name!r}", err=True)
@@ -314,6 +314,66 @@ def score(benchmark: str, episodes: str, data: str) -> None:
 
     for row in official_scores((episode for _, episode in read_episodes(episodes)), data):
         click.echo(json.dumps(row))
+
+
+@main.command()
+@click.argument("episodes", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--kind", type=click.Choice(("reward", "preference", "process")), required=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="File, or the folder of a dataset.")
+@click.option("--format", "format", type=click.Choice(("jsonl", "dataset")), default="jsonl", show_default=True)
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.1,
+    show_default=True,
+    help="preference: least difference of returns.",
+)
+@click.option("--pairs", type=click.IntRange(min=1), default=4, show_default=True, help="preference: most of a task.")
+@click.option("--graded", is_flag=True, help="process: labels from 0 to 1 instead of true and false.")
+@click.option("--data", default=None, help="Where the tasks are; what the records name by default.")
+@_explained
+def export(episodes: tuple[Path, ...], **options: Any) -> None:
+    """Episode files as rows to train reward models on, in the formats of TRL."""
+    from callgym.trainers.export import export_episodes
+
+    click.echo(str(export_episodes(episodes, **options)))
+
+
+@main.command("near-misses")
+@click.argument("id")
+@click.option("--count", type=click.IntRange(min=1), default=500, show_default=True, help="Most pairs.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--kind", "kinds", multiple=True, help="Only this mutation; may be given again. All by default.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="Write a JSON line a pair.")
+@click.option("--score", type=click.Choice(("rules",)), default=None, help="Print how often our rewards are right.")
+@_data
+@_split
+@_dialect
+@_more
+@_explained
+def write_pairs(
+    id: str,
+    count: int,
+    seed: int,
+    kinds: tuple[str, ...],
+    out: Path,
+    score: str | None,
+    data: str,
+    split: str,
+    dialect: str | None,
+    more: dict[str, Any],
+) -> None:
+    """Right actions beside near misses of them, to measure reward models with."""
+    from callgym.trainers import near_misses as benchmark
+
+    find_environment(id)
+    options = {"data": data, "split": split, "dialect": dialect, **more}
+    pairs = list(benchmark.near_misses(id, count, seed, kinds or None, **options))
+    click.echo(f"{benchmark.write_near_misses(out, pairs)} pairs in {out}")
+    if score is not None:
+        scorers = benchmark.rule_scorers(id, **options)
+        results = {name: benchmark.accuracy_by_kind(pairs, scorer) for name, scorer in scorers.items()}
+        click.echo(benchmark.accuracy_table(results))
 
 
 def _play(id: str, policy: str, task: Any, options: dict[str, Any]) -> Any:

@@ -88,12 +88,17 @@ class AnswerGoal(Noun):
     kind: Literal["answer"] = "answer"
     accepted: tuple[str | int | float, ...] = Field(min_length=1)
     """Right answers, the reference first."""
-    match: Literal["exact", "normalised", "numeric", "contains"] = "normalised"
-    """How an answer is compared; see ``callgym.rewards.answer``."""
+    match: Literal["exact", "normalised", "numeric", "contains", "token_f1", "rouge_l"] = "normalised"
+    """How an answer is compared; see ``callgym.rewards.answer``. ``token_f1`` and ``rouge_l`` are graded."""
     tolerance: float = Field(default=0.0, ge=0.0)
     """For ``numeric``: the largest relative error that still counts as right."""
+    unit_optional: bool = False
+    """For ``numeric``, where an accepted answer has a unit ("5 km"): whether the number alone is right too."""
     max_length: int | None = Field(default=None, ge=1)
     """Longest answer that can be right, in characters; for ``contains``, where a longer one lists everything."""
+    others: tuple[str | int | float, ...] = ()
+    """For ``contains``: values that a right answer has no need to state; one that states several of them lists
+    candidates."""
 
 
 class StateGoal(Noun):

@@ -6,6 +6,7 @@ A suite is a function that takes a folder of fixtures and yields a Case for each
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -14,9 +15,12 @@ from typing import Any
 
 from callgym.errors import ConfigurationError
 
-__all__ = ["SUITES", "Case", "FileReport", "ParityReport", "run_suite"]
+__all__ = ["SUITES", "Case", "FileReport", "ParityReport", "run_suite", "suite_options"]
 
-SUITES = {"apibank": "callgym.envs.apibank.parity:cases"}
+SUITES = {
+    "apibank": "callgym.envs.apibank.parity:cases",
+    "step-metrics": "callgym.rewards.parity_step_metrics:cases",
+}
 """Suite to the function that yields its cases, as ``module:function``."""
 
 
@@ -88,26 +92,41 @@ class ParityReport:
         return len(rows)
 
 
+def suite_options(suite: str) -> frozenset[str]:
+    """Names of the options that a suite takes beside the folder.
+
+    Raises:
+        ConfigurationError: There is no such suite.
+    """
+    _, *options = inspect.signature(_cases_of(suite)).parameters
+    return frozenset(options)
+
+
 def run_suite(suite: str, folder: Path, **options: Any) -> ParityReport:
     """Compare every case of a folder of fixtures.
 
     Args:
         suite: A name in ``SUITES``.
         folder: The fixtures.
-        **options: Passed to the suite.
+        **options: Passed to the suite where it takes them (``suite_options``).
 
     Raises:
         ConfigurationError: There is no such suite.
         DataError: The folder lacks a fixture file, or a row is damaged.
     """
-    if suite not in SUITES:
-        raise ConfigurationError(f"no parity suite {suite!r}; there are: {', '.join(SUITES)}")
-    module, _, name = SUITES[suite].partition(":")
-    cases: Callable[..., Iterable[Case]] = getattr(importlib.import_module(module), name)
+    taken = suite_options(suite)
     reports: dict[str, FileReport] = {}
-    for case in cases(folder, **options):
+    for case in _cases_of(suite)(folder, **{name: value for name, value in options.items() if name in taken}):
         report = reports.setdefault(case.file, FileReport(case.file))
         report.cases += 1
         if not case.agree:
             report.disagreements.append(case)
     return ParityReport(suite, list(reports.values()))
+
+
+def _cases_of(suite: str) -> Callable[..., Iterable[Case]]:
+    if suite not in SUITES:
+        raise ConfigurationError(f"no parity suite {suite!r}; there are: {', '.join(SUITES)}")
+    module, _, name = SUITES[suite].partition(":")
+    cases: Callable[..., Iterable[Case]] = getattr(importlib.import_module(module), name)
+    return cases

@@ -1,8 +1,9 @@
 """Call exact match and argument F1: did the policy make the calls that were asked for?
 
 Both pair predicted with gold calls by optimal assignment within each user turn, so neither the order
-of unordered calls nor a near miss beside a hit matters. A call without a partner, an unreadable one
-and a repetition of a tool that is asked for once never raise a score.
+of unordered calls nor a near miss beside a hit matters. A call that answers nothing, an unreadable one
+and a copy of a call never raise a score, unless the gold asks for that very call again or (where order
+counts) asks for it there.
 """
 
 from __future__ import annotations
@@ -39,6 +40,9 @@ def argument_f1(task: Task, episode: Episode) -> Score:
     is no credit). A turn earns ``2 * sum of pair F1 / (gold calls + predicted calls)``, which is 1 only
     if all is right and sinks with every missing, extra or unreadable call. A turn without gold calls
     earns 1 where it was reached and none was made.
+
+    A copy of a call has a partner only where the gold asks for that very call again. Therefore an argument
+    put right never lowers the score, but for one case: where that makes the call a copy of another one.
     """
     verdict = _judge(task, episode)
     if verdict is None:

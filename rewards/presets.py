@@ -45,6 +45,33 @@ RUBRICS: dict[str, Rubric] = {
             high=4.0,
         ),
         Rubric(
+            name="toolrla",
+            # The abstract says what is multiplied (tool selection and parameter accuracy, behind format validity);
+            # how each factor is measured here is our choice. Compliance rules are a benchmark's own: add a factor.
+            source="Liu, ToolRLA, arXiv 2603.01620: correctness as a product, behind a gate of format",
+            factors=(
+                "tool_name_precision",
+                "tool_name_recall",
+                "argument_accuracy",
+                "irrelevance_abstention",
+                "final_answer",
+                "state_reached",
+            ),
+            gates={"format_validity": 1.0},
+        ),
+        Rubric(
+            name="alpha_umi",
+            source="Shen et al., Small LLMs Are Weak Tool Learners (X-PLUG/Multi-LLM-Agent f9eeef7): its step metrics",
+            weights={
+                "plan_accuracy": 1.0,
+                "tool_name_f1": 1.0,
+                "argument_f1_half_credit": 1.0,
+                "hallucinated_tool": 1.0,
+                "reply_rouge": 1.0,
+                "final_answer": 1.0,
+            },
+        ),
+        Rubric(
             name="bfcl_binary",
             source="Patil et al., Berkeley Function Calling Leaderboard: a call is right or wrong as a whole",
             weights={"call_exact_match": 1.0, "irrelevance_abstention": 1.0},

@@ -12,7 +12,22 @@ from dataclasses import dataclass
 from callgym.episode import Episode, Score, Step
 from callgym.errors import ConfigurationError
 from callgym.goal import AllGoal, AnswerGoal, CallsGoal, DecisionGoal, StateGoal, TextGoal
-from callgym.rewards import abstention, answer, argument_accuracy, calls, progress, rouge, state, toolrl
+from callgym.rewards import (
+    abstention,
+    answer,
+    argument_accuracy,
+    calls,
+    efficiency,
+    half_credit,
+    hallucination,
+    nested,
+    plan,
+    progress,
+    rouge,
+    state,
+    tool_names,
+    toolrl,
+)
 from callgym.rewards.format import format_validity
 from callgym.task import Task
 
@@ -65,6 +80,16 @@ _REWARDS: dict[str, RewardEntry] = {
     "reply_rouge": RewardEntry(rouge.reply_rouge, TextGoal, rouge.NOT_ASKED),
     "format_validity": RewardEntry(format_validity),
     "argument_accuracy": RewardEntry(argument_accuracy.argument_accuracy, CallsGoal, argument_accuracy.NOT_ASKED),
+    "argument_f1_half_credit": RewardEntry(half_credit.argument_f1_half_credit, CallsGoal, half_credit.NOT_ASKED),
+    "tool_name_precision": RewardEntry(tool_names.tool_name_precision, CallsGoal, tool_names.NOT_ASKED),
+    "tool_name_recall": RewardEntry(tool_names.tool_name_recall, CallsGoal, tool_names.NOT_ASKED),
+    "tool_name_f1": RewardEntry(tool_names.tool_name_f1, CallsGoal, tool_names.NOT_ASKED),
+    "step_efficiency": RewardEntry(efficiency.step_efficiency, CallsGoal, efficiency.NOT_ASKED),
+    "length_efficiency": RewardEntry(efficiency.length_efficiency, CallsGoal, efficiency.NOT_ASKED),
+    "nested_calls": RewardEntry(nested.nested_calls, CallsGoal, nested.NOT_ASKED),
+    "plan_accuracy": RewardEntry(plan.plan_accuracy),
+    "hallucinated_tool": RewardEntry(hallucination.hallucinated_tool),
+    "hallucinated_argument": RewardEntry(hallucination.hallucinated_argument),
     "toolrl_format": RewardEntry(toolrl.toolrl_format),
     "toolrl_correctness": RewardEntry(toolrl.toolrl_correctness, CallsGoal, toolrl.NOT_ASKED),
 }

@@ -28,11 +28,17 @@ def reply_rouge(task: Task, episode: Episode) -> Score:
     goal = task.goal_of(TextGoal)
     if goal is None:
         return NOT_ASKED
-    if not _sentences(goal.reference):
+    reference = _without_blanks(goal.reference)
+    if not reference:
         return Score(value=None, explanation={"reason": "the reference text has no words"})
     # The package adds 1e-8 to a denominator, which keeps an equal text from scoring 1.
-    value = round(rouge_l(goal.reference, episode.final_answer), 6)
+    value = round(rouge_l(reference, _without_blanks(episode.final_answer)), 6)
     return Score(value=value, explanation={"reference": goal.reference[:500]})
+
+
+def _without_blanks(text: str) -> str:
+    """The text without blank pieces between its full stops, which the package takes for a word."""
+    return ".".join(piece for piece in text.split(".") if piece.strip())
 
 
 def official_rouge_l(reference: str, reply: str, level: int) -> float | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["same_value"]
+__all__ = ["same_value", "value_key"]
 
 
 def same_value(gold: Any, predicted: Any) -> bool:
@@ -33,3 +33,22 @@ def same_value(gold: Any, predicted: Any) -> bool:
             and all(same_value(value, predicted[key]) for key, value in gold.items())
         )
     return False
+
+
+_TRUE, _FALSE = object(), object()  # of their own: as a key, True would be 1
+
+
+def value_key(value: Any) -> Any:
+    """A hashable key that two values share where ``same_value`` holds of them; NaN has a new one every time."""
+    kind = type(value)
+    if kind is str or kind is int or value is None:
+        return value
+    if kind is bool:
+        return _TRUE if value else _FALSE
+    if kind is float:
+        return value if value == value else object()
+    if kind is list or kind is tuple:
+        return tuple([item if type(item) is str else value_key(item) for item in value])
+    if kind is dict:
+        return frozenset([(key, item if type(item) is str else value_key(item)) for key, item in value.items()])
+    return object()

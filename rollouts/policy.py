@@ -61,18 +61,20 @@ def get_policy(name: str, **options: Any) -> Policy:
     """The policy of that name.
 
     Args:
-        name: ``oracle``, ``abstain``, ``random``, ``echo``, ``hf:PATH`` (a transformers model in a
-            folder or on the hub) or ``openai:MODEL@http://host:port/v1``.
+        name: ``oracle``, ``abstain``, ``random``, ``echo``, one of ``adversarial.ADVERSARIES``, ``hf:PATH``
+            (a transformers model in a folder or on the hub) or ``openai:MODEL@http://host:port/v1``.
         options: What the policy's class takes besides: ``temperature``, ``max_new_tokens`` and so on.
 
     Raises:
         ConfigurationError: There is no such policy, or it has no such option.
         MissingPackageError: The policy needs a package that is not installed.
     """
+    from callgym.rollouts.adversarial import ADVERSARIAL
     from callgym.rollouts.scripted import SCRIPTED
 
-    if name in SCRIPTED:
-        return _make(name, SCRIPTED[name], options)
+    for known in (SCRIPTED, ADVERSARIAL):
+        if name in known:
+            return _make(name, known[name], options)
     if name.startswith("hf:") and len(name) > len("hf:"):
         from callgym.rollouts.transformers_policy import TransformersPolicy
 
@@ -82,7 +84,7 @@ def get_policy(name: str, **options: Any) -> Policy:
         from callgym.rollouts.server_policy import ServerPolicy
 
         return _make(name, ServerPolicy, options, server["model"], server["url"])
-    raise ConfigurationError(f"no policy {name!r}; there are: {_KNOWN}")
+    raise ConfigurationError(f"no policy {name!r}; there are: {_KNOWN}; and, to test rewards: {', '.join(ADVERSARIAL)}")
 
 
 def _make(name: str, make: Callable[..., Policy], options: dict[str, Any], *given: str) -> Policy:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from callgym.call import ToolCall, ToolResult
@@ -23,13 +24,14 @@ from callgym.envs.apibank.simulator.session import SimulatorBackend
 from callgym.envs.apibank.tools import make_tool
 from callgym.goal import AllGoal, AnswerGoal, CallsGoal, DecisionGoal, Goal, GoldCall, StateGoal
 from callgym.message import Message
-from callgym.rewards.answer import numbers_in
+from callgym.rewards.answer import numbers_in, without_data
 from callgym.task import Task, UserTurn
 
 __all__ = ["SEARCH", "LiveTurn", "live_task", "searches_for"]
 
 SEARCH = "ToolSearcher"
 _ANSWER_LENGTH = 3
+_MOST_OTHERS = 40
 _SHORTEST_LIMIT = 200
 _FACT_LENGTHS = range(2, 81)
 
@@ -118,10 +120,12 @@ def _goal(turns: Sequence[LiveTurn], results: Sequence[ToolResult], state: dict[
     if state:
         parts.append(StateGoal(state=state))
     said = " ".join(turn.user for turn in turns)
-    fact = _fact(results, turns[-1].reply, said) if turns[-1].calls else None
+    reply = without_data(turns[-1].reply)
+    fact = _fact(results, reply, said) if turns[-1].calls else None
     if fact is not None:
         limit = max(_SHORTEST_LIMIT, _ANSWER_LENGTH * len(turns[-1].reply))
-        parts.append(AnswerGoal(accepted=(fact,), match="contains", max_length=limit))
+        others = _others(results, reply, said)
+        parts.append(AnswerGoal(accepted=(fact,), match="contains", max_length=limit, others=others))
     return parts[0] if len(parts) == 1 else AllGoal(goals=tuple(parts))
 
 
@@ -136,6 +140,14 @@ def _fact(results: Sequence[ToolResult], reply: str, said: str) -> Fact | None:
         if stated:
             return next((fact for fact in stated if _holds_number(fact)), stated[0])
     return None
+
+
+def _others(results: Sequence[ToolResult], reply: str, said: str) -> tuple[Fact, ...]:
+    """Other values that the tools gave, which neither the reference reply states nor the user said."""
+    in_reply, in_words = _Text(reply), _Text(said)
+    leaves = dict.fromkeys(fact for result in results for fact in _leaves(result.content))
+    found = (fact for fact in leaves if not (in_reply.states(fact) or in_words.states(fact)))
+    return tuple(islice(found, _MOST_OTHERS))
 
 
 class _Text:

@@ -1,0 +1,84 @@
+"""What near-cheats earn: ``python benchmarks/adversarial.py [--data FOLDER] [--episodes N] [--json]``.
+
+Mean default return over the test split of every policy of ``callgym.rollouts.adversarial`` on every
+registered id, API-Bank in both protocols; beside them the oracle, the floors, and the share of tasks that
+are to be declined, which is what words alone may earn. With ``--json`` the last line is one JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from callgym.envs.base import make_tool_env
+from callgym.goal import DecisionGoal
+from callgym.registry import ENVIRONMENTS
+from callgym.rollouts.adversarial import ADVERSARIES
+from callgym.rollouts.local import run_episodes
+from callgym.rollouts.policy import get_policy
+from callgym.task import Task
+
+PROTOCOLS: dict[str, tuple[str, ...]] = {"apibank": ("step", "dialogue")}
+"""The protocols of families that have several."""
+
+Setting = tuple[str, dict[str, Any]]
+"""A registered id, and arguments of ``gym.make``."""
+
+
+def settings() -> list[Setting]:
+    """Every registered id in every protocol that it has."""
+    found: list[Setting] = []
+    for entry in ENVIRONMENTS:
+        protocols = PROTOCOLS.get(entry.family)
+        found += [(entry.id, {"protocol": protocol}) for protocol in protocols] if protocols else [(entry.id, {})]
+    return found
+
+
+def decline_share(tasks: Sequence[Task]) -> float:
+    """The share of tasks in which no tool fits."""
+    goals = [task.goal_of(DecisionGoal) for task in tasks]
+    return sum(goal is not None and goal.decision == "decline" for goal in goals) / len(goals)
+
+
+def returns(setting: Setting, data: str, episodes: int | None, policies: Sequence[str]) -> dict[str, float | None]:
+    """Mean return of each policy; None where no return is known."""
+    id, options = setting
+    options = {**options, "data": data}
+    env = make_tool_env(id, **options)
+    count = min(episodes or len(env.tasks), len(env.tasks))
+    row: dict[str, float | None] = {"to decline": decline_share(env.tasks), "episodes": count}
+    env.close()
+    for name in policies:
+        result = run_episodes(id, get_policy(name), episodes=count, env_options=options, progress=False)
+        row[name] = result.summary.return_mean
+    return row
+
+
+def main() -> None:
+    """Play, and print a row a policy and a column an id."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", default="starter", help="starter, official, or a folder of official files")
+    parser.add_argument("--episodes", type=int, default=None, help="at most so many; every task once by default")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    policies = ["oracle", "abstain", "random", *(adversary.name for adversary in ADVERSARIES)]
+    table = {}
+    for id, more in settings():
+        column = " ".join((id.removesuffix("-v0"), *more.values()))
+        table[column] = returns((id, more), options.data, options.episodes, policies)
+    widths = [max(8, len(column)) for column in table]
+    print("  ".join([f"{'':<20}", *(f"{column:>{width}}" for column, width in zip(table, widths, strict=True))]))
+    for name in ("episodes", "to decline", *policies):
+        values = [row[name] for row in table.values()]
+        shown = [
+            "unknown" if value is None else f"{value:.0f}" if name == "episodes" else f"{value:.3f}" for value in values
+        ]
+        print("  ".join([f"{name:<20}", *(f"{text:>{width}}" for text, width in zip(shown, widths, strict=True))]))
+    if options.json:
+        print(json.dumps(table))
+
+
+if __name__ == "__main__":
+    main()
