@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import field_serializer, field_validator
 
 from callgym.call import ToolCall
-from callgym.json_value import copy_json
+from callgym.json_value import copy_trusted
 from callgym.noun import Noun
 
 __all__ = ["Message", "Role", "assistant_chat", "tool_chat"]
@@ -97,5 +97,5 @@ def _write_call(call: ToolCall) -> dict[str, Any]:
     written: dict[str, Any] = {} if call.id is None else {"id": call.id}
     written["type"] = "function"
     # A copy: the dict goes to callers, who may change it, while the call stays in the record.
-    written["function"] = {"name": call.name, "arguments": copy_json(call.arguments)}
+    written["function"] = {"name": call.name, "arguments": copy_trusted(call.arguments)}
     return written

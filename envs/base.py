@@ -142,6 +142,7 @@ class ToolEnv(gym.Env[str, str]):
         _check_options(max_steps, perturb, observation, render_mode, self.metadata["render_modes"])
         self.dialect = get_dialect(dialect or self.default_dialect)
         self.rubric = get_rubric(rubric)
+        self._pays_steps = bool(self.rubric.steps)
         self.max_steps = max_steps
         self.split = split
         self.observation_mode = observation
@@ -284,7 +285,7 @@ class ToolEnv(gym.Env[str, str]):
             info["tools"] = [schema.tool.as_chat() for schema in self._tools.values()]
             self._tools_changed = False
         reward = 0.0
-        if self.rubric.steps:
+        if self._pays_steps:
             reward = self._pay_step(now.task)
         if ended != "running":
             episode = self._finish(ended)
@@ -494,7 +495,7 @@ class ToolEnv(gym.Env[str, str]):
         value, scores = self.rubric.score(now.task, episode)
         # The record is filled in here, before anybody has it; from now on it is frozen.
         vars(episode).update(rewards=scores, episode_return=value)
-        if value is not None and self.rubric.steps:
+        if value is not None and self._pays_steps:
             value -= math.fsum(step.reward or 0.0 for step in episode.steps[:-1])
         vars(episode.steps[-1])["reward"] = value
         return episode

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from pydantic import JsonValue
 
 from callgym.episode import Episode, Score
@@ -11,6 +13,12 @@ from callgym.task import Task
 __all__ = ["format_validity"]
 
 _INVALID = ("unknown_tool", "invalid_arguments")
+
+
+@lru_cache(maxsize=64)
+def _all_valid(attempted: int) -> Score:
+    """The score of an episode without a fault, made once a number of attempts: this runs on every step."""
+    return Score(value=1.0, explanation={"attempted": attempted, "valid": attempted, "faults": []})
 
 
 def format_validity(task: Task, episode: Episode) -> Score:
@@ -34,6 +42,8 @@ def format_validity(task: Task, episode: Episode) -> Score:
         if task.goal_of(CallsGoal) is None:
             return Score(applies=False, explanation={"reason": "no call was attempted and none is asked for"})
         return Score(value=0.0, explanation={"attempted": 0})
+    if not faults:
+        return _all_valid(attempted)
     valid = attempted - len(faults)
     explanation = {"attempted": attempted, "valid": valid, "faults": faults[:8]}
     return Score.trusted(value=valid / attempted, applies=True, explanation=explanation)

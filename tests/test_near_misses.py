@@ -143,7 +143,7 @@ def decision(action: str, **given: Any) -> Decision:
         "Book": {"city": "string", "target": "string", "day": "string", "nights": "integer", "price": "number"},
         "Tell": {"whom": "string", "people": "array", "loud": "boolean"},
     }
-    schemas = {
+    schemas: dict[str, dict[str, Any]] = {
         name: {"type": "object", "properties": {key: {"type": kind} for key, kind in keys.items()}, "required": [*keys]}
         for name, keys in tools.items()
     }

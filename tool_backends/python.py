@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from callgym.call import ToolCall, ToolResult
-from callgym.json_value import copy_json
+from callgym.json_value import copy_json, copy_trusted
 from callgym.task import Task
 
 __all__ = ["PythonBackend", "PythonSession", "ToolFailure", "ToolFunction", "World"]
@@ -67,7 +67,7 @@ class PythonSession:
             return ToolResult(error="unavailable", message=f"{call.name} cannot be run here")
         try:
             # A copy: a tool may keep an argument in its state and change it, and the call is on record.
-            content = function(self._world, **copy_json(call.arguments))
+            content = function(self._world, **copy_trusted(call.arguments))
         except ToolFailure as failure:
             return ToolResult(error="tool_error", message=str(failure))
         try:

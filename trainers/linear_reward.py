@@ -61,24 +61,16 @@ def features(prompt: Prompt, action: str, dialect: Dialect) -> np.ndarray:
     count = len(parsed.calls)
     names = [re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", " ", call.name).lower() for call in parsed.calls]
     row = (
-        count > 0,
-        max(0, count - 1),
-        count - len({write_json([call.name, call.arguments]) for call in parsed.calls}),
-        len(parsed.errors),
-        sum(action.count(c) for c in "[({") - sum(action.count(c) for c in "])}"),
-        bool(parsed.content),
-        _share([call.name in tools for call in parsed.calls]),
-        fitting / max(1, count),
-        unknown,
-        missing,
-        _share([value in conversation for value in values]),
-        _share([value in last for value in values]),
+        count > 0, max(0, count - 1), count - len({write_json([call.name, call.arguments]) for call in parsed.calls}),
+        len(parsed.errors), sum(action.count(c) for c in "[({") - sum(action.count(c) for c in "])}"),
+        bool(parsed.content), _share([call.name in tools for call in parsed.calls]),
+        fitting / max(1, count), unknown, missing,
+        _share([value in conversation for value in values]), _share([value in last for value in values]),
         _share([number in numbers for number in _NUMBER.findall(" ".join(values))]),
         _overlap(" ".join(values), conversation),
         _share([a <= b for a, b in itertools.pairwise(conversation.rfind(value) for value in values)]),
-        max([_overlap(name, last) for name in names], default=0.0),
-        len(values) / 10,
-    )
+        max([_overlap(name, last) for name in names], default=0.0), len(values) / 10,
+    )  # fmt: skip
     return np.array(row, dtype=np.float64)
 
 

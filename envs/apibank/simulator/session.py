@@ -10,7 +10,7 @@ from callgym.envs.apibank.simulator.manager import TOOL_SETS
 from callgym.envs.apibank.simulator.tables import Tables, in_own_shape
 from callgym.envs.apibank.simulator.tool_search import ToolSearch, split_capitals
 from callgym.envs.apibank.simulator.world import ReturnedError, ToolCrash, World
-from callgym.json_value import copy_json
+from callgym.json_value import copy_json, copy_trusted
 from callgym.task import Task
 from callgym.tool_backends.python import ToolFailure
 from callgym.tool_backends.ranking import Ranker
@@ -34,7 +34,7 @@ class SimulatorSession:
             return ToolResult(error="unavailable", message=f"{call.name} is no tool of API-Bank's and cannot be run")
         try:
             # Copies: a tool may keep an argument in a table, and answer with a row of one.
-            content = tool.run(self.world, **tool.whole_numbers(copy_json(call.arguments)))
+            content = tool.run(self.world, **tool.whole_numbers(copy_trusted(call.arguments)))
         except (ToolFailure, ToolCrash) as failure:
             return ToolResult(error="tool_error", message=str(failure))
         if isinstance(content, ReturnedError):
