@@ -15,11 +15,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from callgym.episode import Score
+from callgym.rewards.rouge import f_of
 
 __all__ = ["explanation_lines", "recompute", "register_explanation"]
 
 _RIGHT = ("equal", "variant")
 _WIDEST = 300
+_CALLS = {"matched", "missing", "extra", "unreadable"}
 
 Explanation = dict[str, Any]
 
@@ -40,7 +42,7 @@ def explanation_lines(name: str, score: Score) -> Iterator[str]:
         return
     value = "unknown" if score.value is None else f"{score.value:.3f}"
     explanation: Explanation = score.explanation
-    if "turns" in explanation and all("matched" in turn for turn in explanation["turns"]):
+    if "turns" in explanation and all(_CALLS <= turn.keys() for turn in explanation["turns"]):
         yield f"{name}: {value}"
         for number, turn in enumerate(explanation["turns"], 1):
             yield from _turn_lines(number, turn)
@@ -108,6 +110,38 @@ def _format(explanation: Explanation) -> float:
     return explanation["valid"] / explanation["attempted"] if explanation["attempted"] else 0.0
 
 
+def _answer(explanation: Explanation) -> float:
+    if explanation.get("too_long"):
+        return 0.0
+    if "rouge_l" in explanation:
+        return float(explanation["rouge_l"])
+    if "both" in explanation:
+        return float(2 * explanation["both"] / explanation["words"])
+    return float(explanation["accepted"])
+
+
+def _precision(explanation: Explanation) -> float:
+    return _share(explanation["both"], explanation["made"], explanation)
+
+
+def _recall(explanation: Explanation) -> float:
+    return _share(explanation["both"], explanation["asked"], explanation)
+
+
+def _name_f1(explanation: Explanation) -> float:
+    return _share(2 * explanation["both"], explanation["asked"] + explanation["made"], explanation)
+
+
+def _share(part: int, whole: int, explanation: Explanation) -> float:
+    if not explanation["asked"]:
+        return float(explanation["reached"] and not explanation["made"])
+    return part / whole if whole else 0.0
+
+
+def _at_most_one(part: float, whole: float, right: bool) -> float:
+    return min(1.0, part / whole) if right and whole > 0 else float(right)
+
+
 def _mean(values: list[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
@@ -119,6 +153,18 @@ _RULES: dict[str, Callable[[Explanation], float]] = {
     "irrelevance_abstention": lambda e: float(e["outcome"] == "abstained"),
     "state_reached": lambda e: float(not e["differs"]),
     "format_validity": _format,
+    "argument_f1_half_credit": lambda e: _mean([turn["f1"] for turn in e["turns"]]),
+    "final_answer": _answer,
+    "reply_rouge": lambda e: round(f_of(e["common"], e["reference_words"], e["reply_words"]), 6),
+    "hallucinated_argument": lambda e: 1 - e["unknown"] / e["arguments"],
+    "hallucinated_tool": lambda e: 1 - e["unknown"] / e["calls"],
+    "length_efficiency": lambda e: _at_most_one(e["reference_length"], e["length"], e["calls_right"]),
+    "nested_calls": lambda e: 2 * e["right"] / (e["gold"] + e["predicted"]),
+    "plan_accuracy": lambda e: e["right"] / e["of"],
+    "step_efficiency": lambda e: _at_most_one(e["gold_steps"], e["steps"], e["calls_right"]),
+    "tool_name_f1": _name_f1,
+    "tool_name_precision": _precision,
+    "tool_name_recall": _recall,
     "toolrl_format": lambda e: float(bool(e["steps"]) and not (e["unreadable"] or e["silent"])),
     "toolrl_correctness": lambda e: (e["names"] + sum(p["keys"] + p["values"] for p in e["pairs"])) / e["most"],
 }

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pydantic import JsonValue
+
 from callgym.episode import Episode, Score
 from callgym.errors import DataError
 from callgym.goal import TextGoal
 from callgym.task import Task
 
-__all__ = ["official_rouge_l", "reply_rouge", "rouge_l"]
+__all__ = ["common_words", "f_of", "official_rouge_l", "reply_rouge", "rouge_l"]
 
 NOT_ASKED = Score(applies=False, explanation={"reason": "the task asks for no text"})
 
@@ -32,8 +34,9 @@ def reply_rouge(task: Task, episode: Episode) -> Score:
     if not reference:
         return Score(value=None, explanation={"reason": "the reference text has no words"})
     # The package adds 1e-8 to a denominator, which keeps an equal text from scoring 1.
-    value = round(rouge_l(reference, _without_blanks(episode.final_answer)), 6)
-    return Score(value=value, explanation={"reference": goal.reference[:500]})
+    common, asked, said = common_words(reference, _without_blanks(episode.final_answer))
+    explanation: dict[str, JsonValue] = {"common": common, "reference_words": asked, "reply_words": said}
+    return Score(value=round(f_of(common, asked, said), 6), explanation=explanation)
 
 
 def _without_blanks(text: str) -> str:
@@ -66,11 +69,26 @@ def rouge_l(reference: str, reply: str) -> float:
     Raises:
         DataError: The reference is empty, or nothing but full stops.
     """
+    return f_of(*common_words(reference, reply))
+
+
+def f_of(common: int, reference_words: int, reply_words: int) -> float:
+    """The package's F from the numbers of different words: in common, in the reference, in the reply."""
+    if not reply_words:
+        return 0.0
+    recall, precision = common / reference_words, common / reply_words
+    return 2.0 * ((precision * recall) / (precision + recall + 1e-8))
+
+
+def common_words(reference: str, reply: str) -> tuple[int, int, int]:
+    """Numbers of different words: in the longest common subsequences, in the reference, in the reply.
+
+    Raises:
+        DataError: The reference is empty, or nothing but full stops.
+    """
     wanted, said = _sentences(reference), _sentences(reply)
     if not wanted:
         raise DataError(f"a reference text must hold more than full stops, not {reference[:80]!r}")
-    if not said:
-        return 0.0
     reference_words = {word for sentence in wanted for word in sentence}
     reply_words = {word for sentence in said for word in sentence}
     # A word that is not in the reference changes no cell of a table: the way back passes over it.
@@ -86,8 +104,7 @@ def rouge_l(reference: str, reply: str) -> float:
                 found = _common_words(sentence, words)
                 common |= found
                 missing -= found
-    recall, precision = len(common) / len(reference_words), len(common) / len(reply_words)
-    return 2.0 * ((precision * recall) / (precision + recall + 1e-8))
+    return len(common), len(reference_words), len(reply_words)
 
 
 def _sentences(text: str) -> list[tuple[str, ...]]:

@@ -390,3 +390,11 @@ def known_values(state: Any) -> dict[str, list[Any]]:
         elif isinstance(item, (int, float)) and not isinstance(item, bool):
             known["number"].append(item)
     return known
+
+
+def test_cancelling_in_a_world_without_alarms_is_a_tool_error() -> None:
+    task = next(task for task in starter_tasks(1, "train") if "CancelAlarm" in {tool.name for tool in task.tools})
+    session = starter_backend().open(task.model_copy(update={"initial_state": {"accounts": {
+        "mia": {"password": "p", "token": "abc", "balance": 1.0}}}}), 0)  # fmt: skip
+    result = session.call(ToolCall(name="CancelAlarm", arguments={"token": "abc", "time": "2024-01-01 10:00:00"}))
+    assert result.error == "tool_error"

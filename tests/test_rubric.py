@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from callgym import Episode, GoldCall, Message, Step, Task, ToolCall, ToolResult
 from callgym.envs.base import make_tool_env
 from callgym.errors import ConfigurationError, DataError
-from callgym.goal import AllGoal, AnswerGoal, CallsGoal, DecisionGoal
+from callgym.goal import AllGoal, AnswerGoal, CallsGoal, DecisionGoal, StateGoal, TextGoal
 from callgym.rewards import RUBRICS, Rubric, get_reward, register_reward, register_step_reward, reward_names
 from callgym.rewards.explain import explanation_lines, recompute
 from callgym.rewards.progress import call_progress, tool_execution, turn_progress
@@ -330,3 +330,32 @@ def test_an_explanation_reads_like_a_reason() -> None:
         "    missing: GetToday",
         "    extra: Delete",
     ]
+
+
+WORDS = st.sampled_from(["five", "It is 5 km.", "", "...", "A five [1, 2] {x}", "word " * 50])
+
+
+@given(STEPS, WORDS)
+def test_every_reward_recomputes_from_its_explanation(steps: list[Step], words: str) -> None:
+    goals: list[Any] = [
+        AllGoal(goals=(CallsGoal(turns=((A, B),)), AnswerGoal(accepted=("five",)), StateGoal(state={"A": 1}))),
+        TextGoal(reference="It is five."),
+        DecisionGoal(decision="decline"),
+        *(
+            AnswerGoal(accepted=("five", "5 km"), match=match)
+            for match in ("contains", "token_f1", "rouge_l", "numeric")
+        ),
+        CallsGoal(turns=((gold("A", x="API_call_0"), gold("B", y="API_call_1")),), free=("C",), scope="episode"),
+    ]
+    episode = episode_of(*steps, step(content=words)).model_copy(
+        update={"state": {"A": 1}, "config": {"dialect": "hermes"}}
+    )
+    for goal in goals:
+        task = task_of([A]).model_copy(update={"goal": goal})
+        for name in reward_names():
+            if name == UNKNOWN or name.startswith("apibank"):
+                continue
+            score = get_reward(name)(task, episode)
+            if score.applies and score.value is not None:
+                assert recompute(name, score) == pytest.approx(score.value), (name, score)
+            assert list(explanation_lines(name, score))

@@ -143,8 +143,9 @@ def apibank_rouge(task: Task, episode: Episode) -> Score:
     reference = goal.reference if goal is not None else replies[-1] if replies else None
     if reference is None:
         return _NO_REPLY
-    value = official_rouge_l(reference, _reply(episode), int(str(task.meta.get("level", 1))))
-    return Score(value=value, explanation={"reference": reference[:500]})
+    level, reply = int(str(task.meta.get("level", 1))), _reply(episode)
+    value = official_rouge_l(reference, reply, level)
+    return Score(value=value, explanation={"reference": reference[:500], "level": level})
 
 
 def _reply(episode: Episode) -> str:

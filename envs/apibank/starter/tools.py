@@ -153,7 +153,8 @@ def _own(state: State, table: str, arguments: Arguments, key: str) -> dict[str, 
 
 
 def _cancel_alarm(state: State, arguments: Arguments) -> Any:
-    state["alarms"].remove(_own(state, "alarms", arguments, "time"))
+    record = _own(state, "alarms", arguments, "time")
+    state["alarms"].remove(record)
     return dict(_DONE)
 
 
