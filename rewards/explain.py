@@ -42,7 +42,7 @@ def explanation_lines(name: str, score: Score) -> Iterator[str]:
         return
     value = "unknown" if score.value is None else f"{score.value:.3f}"
     explanation: Explanation = score.explanation
-    if "turns" in explanation and all(_CALLS <= turn.keys() for turn in explanation["turns"]):
+    if "turns" in explanation and all(turn.keys() >= _CALLS for turn in explanation["turns"]):
         yield f"{name}: {value}"
         for number, turn in enumerate(explanation["turns"], 1):
             yield from _turn_lines(number, turn)
