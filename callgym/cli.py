@@ -1,5 +1,6 @@
 """The command line: ``callgym list``, ``show``, ``eval``, ``check``, ``fetch``, ``parity``, ``score``, ``flagged``,
 ``export``, ``near-misses``, ``train``.
+"""
 
 from __future__ import annotations
 
@@ -156,7 +157,7 @@ def show(
 
 @main.command("eval")
 @click.argument("id")
-@click.option("--policy", required=True, help="oracle, abstain, random, echo, an adversary (silent ...), hf:PATH, openai:MODEL@URL.")
+@click.option("--policy", required=True, help="oracle, abstain, random, echo, silent ..., hf:PATH, openai:MODEL@URL.")
 @click.option("--episodes", type=click.IntRange(min=1), default=None, help="Every task once by default.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--batch", type=click.IntRange(min=1), default=32, show_default=True, help="Episodes side by side.")
