@@ -1,5 +1,5 @@
 """The command line: ``callgym list``, ``show``, ``eval``, ``check``, ``fetch``, ``parity``, ``score``, ``flagged``,
-``export``, ``near-misses``, ``train``.
+``pass-k``, ``export``, ``near-misses``, ``train``.
 """
 
 from __future__ import annotations
@@ -302,6 +302,20 @@ def flagged(id: str, data: str, split: str, more: dict[str, Any]) -> None:
         if faults:
             click.echo(f"{task.id}  {'; '.join(faults)}")
     click.echo(f"{count} of {len(env.tasks)} tasks")
+
+
+@main.command("pass-k")
+@click.argument("episodes", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
+@click.option("--threshold", type=float, default=1.0, show_default=True, help="Least return of a success.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@_explained
+def pass_k(episodes: tuple[str, ...], threshold: float, as_json: bool) -> None:
+    """pass^k and pass@k of tasks that were played several times, over one or more episode files."""
+    from callgym.rewards.repeated import repeated_runs
+    from callgym.rollouts.episodes import read_episodes
+
+    runs = repeated_runs((episode for path in episodes for _, episode in read_episodes(path)), threshold)
+    click.echo(runs.to_json() if as_json else runs.table())
 
 
 @main.command()

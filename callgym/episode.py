@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from callgym.call import ToolCall, ToolResult
 from callgym.noun import JsonObject, Noun
@@ -63,6 +63,15 @@ class Step(Noun):
     """The text that came back, without what was shown before."""
     reward: float | None = 0.0
     """This step's share of the return; None where the return could not be computed."""
+
+    @model_validator(mode="after")
+    def _one_result_a_call(self) -> Step:
+        if self.results and len(self.results) != len(self.calls):
+            raise ValueError(
+                f"a step has one result a call, in order; here are {len(self.calls)} calls and "
+                f"{len(self.results)} results"
+            )
+        return self
 
 
 class Episode(Noun):

@@ -29,6 +29,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from callgym.episode import Episode, Score, Step
+from callgym.errors import ConfigurationError
 from callgym.noun import Noun
 from callgym.rewards.registry import RewardEntry, find_reward, find_step_reward, goal_kinds
 from callgym.task import Task
@@ -80,7 +81,15 @@ class Rubric(Noun):
         return tuple(dict.fromkeys((*self.weights, *self.gates, *self.factors, *self.steps)))
 
     def score(self, task: Task, episode: Episode) -> tuple[float | None, dict[str, Score]]:
-        """The return of an episode and every reward's score; the return is None where it is unknown."""
+        """The return of an episode and every reward's score; the return is None where it is unknown.
+
+        Raises:
+            ConfigurationError: ``episode`` is no Episode.
+        """
+        if not isinstance(episode, Episode):
+            raise ConfigurationError(
+                f"a rubric scores an Episode, got {type(episode).__name__}; Episode.from_dict and from_json read one"
+            )
         kinds = goal_kinds(task)
         plain, entries = self._plan
         scores: dict[str, Score] = {}

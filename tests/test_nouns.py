@@ -105,15 +105,21 @@ parse_errors = st.builds(
     position=st.integers(0, 2**70),
     message=texts,
 )
+
+
+def made_step(answered: list[tuple[Any, Any]], **fields: Any) -> Step:
+    """A step whose calls have one result each."""
+    return Step(calls=tuple(c for c, _ in answered), results=tuple(r for _, r in answered), **fields)
+
+
 steps = st.builds(
-    Step,
+    made_step,
+    answered=st.lists(st.tuples(calls, results), max_size=2),
     action=texts,
     turn=st.integers(0, 9),
     content=texts,
     reasoning=texts,
-    calls=st.lists(calls, max_size=1).map(tuple),
     errors=st.lists(parse_errors, max_size=1).map(tuple),
-    results=st.lists(results, max_size=1).map(tuple),
     observation=texts,
     reward=st.none() | st.floats(allow_nan=False, allow_infinity=False),
 )

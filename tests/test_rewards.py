@@ -587,7 +587,8 @@ def test_format_validity_by_hand() -> None:
         (DecisionGoal(decision="decline"), [good], 0, True, 1.0),
     ]
     for asked, results, errors, applies, value in rows:
-        step = Step(action="...", results=tuple(results), errors=(FAULT,) * errors)
+        calls = (call("F"),) * len(results)
+        step = Step(action="...", calls=calls, results=tuple(results), errors=(FAULT,) * errors)
         score = format_validity(task_of(asked), episode_of(step))
         assert (score.applies, score.value) == (applies, value)
 

@@ -359,3 +359,62 @@ def test_every_reward_recomputes_from_its_explanation(steps: list[Step], words: 
             if score.applies and score.value is not None:
                 assert recompute(name, score) == pytest.approx(score.value), (name, score)
             assert list(explanation_lines(name, score))
+
+
+# Other designs, worked out by hand.
+
+
+def play_by_hand(name: str, task: Task, *steps: Step) -> float:
+    value, _ = RUBRICS[name].score(task, episode_of(*steps))
+    assert value is not None
+    return value
+
+
+def test_toolrla_multiplies() -> None:
+    """Of two gold calls one was made, with one of two arguments right: precision 1, recall 1/2, accuracy 1/2."""
+    task = task_of([gold("A", x=1, y=2), B])
+    assert play_by_hand("toolrla", task, step(call("A", x=1, y=9))) == pytest.approx(1 * 1 / 2 * 1 / 2)
+    assert play_by_hand("toolrla", task, step(call("A", x=1, y=9), error="unknown_tool")) == 0.0
+    assert play_by_hand("toolrla", task, step(call("C"))) == 0.0
+    assert play_by_hand("toolrla", task, step(call("A", x=1, y=2), MADE_B)) == 1.0
+
+
+def test_bfcl_binary_is_all_or_nothing() -> None:
+    task = task_of([gold("A", x=1, y=2)])
+    assert play_by_hand("bfcl_binary", task, step(call("A", x=1, y=2))) == 1.0
+    assert play_by_hand("bfcl_binary", task, step(call("A", x=1, y=3))) == 0.0
+
+
+def test_envtuning_progress_is_the_mean_of_turns() -> None:
+    """Three turns with gold calls of which the first and third pass: 2/3."""
+    task = task_of([A], [B], [A])
+    made = (step(MADE_A), step(call("B", y="?"), turn=1), step(MADE_A, turn=2))
+    assert play_by_hand("envtuning_progress", task, *made) == pytest.approx(2 / 3)
+
+
+def test_alpha_umi_pays_half_for_a_named_argument() -> None:
+    """The right tool with one of two arguments right: plan 1, names 1, F1 with half credit (1 + 1/2)/2, no
+    hallucination 1: the mean is 3.75 / 4."""
+    task = task_of([gold("A", x=1, y=2)])
+    assert play_by_hand("alpha_umi", task, step(call("A", x=1, y=9))) == pytest.approx(3.75 / 4)
+
+
+def test_turn_level_adds_step_rewards_to_the_outcome() -> None:
+    """Two gold calls in two steps, the second with a wrong value: outcome 0 of weight 1, both tools ran (0.2),
+    half of the calls are right (0.5 / 2); weights sum to 1.7."""
+    task = task_of([A, B])
+    made = (step(MADE_A), step(call("B", y="?")))
+    assert play_by_hand("turn_level", task, *made) == pytest.approx((0.2 + 0.5 / 2) / 1.7)
+    rubric = RUBRICS["turn_level"]
+    assert rubric.step_reward(task, made, 0) == pytest.approx((0.2 / 2 + 0.5 / 2) / 1.7)
+    assert rubric.step_reward(task, made, 1) == pytest.approx((0.2 / 2) / 1.7)
+
+
+# Malformed records.
+
+
+def test_a_malformed_record_is_a_clear_error() -> None:
+    with pytest.raises(DataError, match="2 calls and 1 results"):
+        Step.from_dict({"action": "x", "calls": [{"name": "A"}, {"name": "B"}], "results": [{"content": 1}]})
+    with pytest.raises(ConfigurationError, match="got dict"):
+        RUBRICS["default"].score(task_of([A]), {"steps": []})  # type: ignore[arg-type]
