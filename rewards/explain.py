@@ -29,10 +29,12 @@ Explanation = dict[str, Any]
 def recompute(name: str, score: Score) -> float | None:
     """The value that the explanation of a score leads to; None where the score does not apply, is unknown,
     or the reward has no rule here."""
-    rule = _RULES.get(name)
-    if rule is None or not score.applies or score.value is None:
+    if not score.applies or score.value is None:
         return None
-    return rule(score.explanation)
+    if "verdict" in score.explanation:  # a judge's, whatever the user called it
+        return float(score.explanation["verdict"] == "correct")
+    rule = _RULES.get(name)
+    return None if rule is None else rule(score.explanation)
 
 
 def explanation_lines(name: str, score: Score) -> Iterator[str]:

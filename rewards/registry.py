@@ -32,6 +32,7 @@ from callgym.rewards.format import format_validity
 from callgym.task import Task
 
 __all__ = [
+    "BUILT_IN",
     "Reward",
     "RewardEntry",
     "StepReward",
@@ -93,6 +94,8 @@ _REWARDS: dict[str, RewardEntry] = {
     "toolrl_format": RewardEntry(toolrl.toolrl_format),
     "toolrl_correctness": RewardEntry(toolrl.toolrl_correctness, CallsGoal, toolrl.NOT_ASKED),
 }
+BUILT_IN = tuple(sorted(_REWARDS))
+"""The names of CallGym's own rewards, whatever was registered beside them."""
 _STEP_REWARDS: dict[str, StepRewardEntry] = {
     "turn_progress": StepRewardEntry(progress.turn_progress, CallsGoal),
     "call_progress": StepRewardEntry(progress.call_progress, CallsGoal),
