@@ -412,7 +412,9 @@ def record(value: float | None, **fields: Any) -> Episode:
 
 def test_the_summary_keeps_unknown_apart_and_counts_errors() -> None:
     fault = ParseError(kind="malformed", position=0, message="")
-    step = Step(action="", errors=(fault, fault), results=(ToolResult(error="timeout"), ToolResult(content=1)))
+    calls = (ToolCall(name="A"), ToolCall(name="B"))
+    results = (ToolResult(error="timeout"), ToolResult(content=1))
+    step = Step(action="", calls=calls, errors=(fault, fault), results=results)
     absent = Score(applies=False)
     episodes = [record(1.0, steps=(step,)), record(0.5), record(None)]
     episodes[0] = episodes[0].model_copy(update={"rewards": {**episodes[0].rewards, "never": absent}})
