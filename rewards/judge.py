@@ -21,10 +21,10 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
 
+from callgym.chat_server import completions_url, import_httpx, read_key
 from callgym.episode import Episode, Score
-from callgym.errors import ConfigurationError, DataError, MissingPackageError
+from callgym.errors import ConfigurationError, DataError
 from callgym.goal import AnswerGoal, TextGoal
 from callgym.task import Task
 
@@ -52,7 +52,6 @@ it. It is incorrect if it states something else, leaves open which of several an
 
 Reply with one word and nothing else: correct or incorrect."""
 
-_KEYS = ("CALLGYM_API_KEY", "OPENAI_API_KEY")
 _MAX_REPLY_BYTES = 1 << 20
 _MAX_WAIT_S = 30.0
 _OPENING = b'{"key": "'
@@ -101,13 +100,13 @@ class Judge:
             DataError: The cache holds lines that are no verdicts.
             MissingPackageError: httpx is not installed.
         """
-        _import_httpx()
+        import_httpx()
         for name, value in (("max_answer", max_answer), ("max_tokens", max_tokens), ("attempts", attempts)):
             if not isinstance(value, int) or value < 1:
                 raise ConfigurationError(f"{name} is a whole number of at least 1, got {value!r}")
         if not timeout_s > 0 or not backoff_s >= 0:
             raise ConfigurationError(f"timeout_s is above 0 and backoff_s not below, got {timeout_s} and {backoff_s}")
-        self.url = _checked_url(url).rstrip("/") + "/chat/completions"
+        self.url = completions_url(url, "the judge's")
         self.model = model
         self.counts: Counter[str] = Counter()
         """How often a verdict was ``cached``, ``asked`` for and given, or ``failed`` (no reply) or ``unreadable``."""
@@ -116,7 +115,7 @@ class Judge:
         self._attempts = attempts
         self._backoff_s = backoff_s
         self._fixed = {**(extra_body or {}), "model": model, "temperature": 0.0, "max_tokens": max_tokens}
-        key = _read_key()
+        key = read_key()
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._file = _VerdictFile(Path(cache))
         self._client: httpx.Client | None = None
@@ -177,7 +176,7 @@ class Judge:
 
     def _post(self, body: dict[str, Any]) -> tuple[int | None, str]:
         """Status and text of one response; None and what failed where there was none in time."""
-        library = _import_httpx()
+        library = import_httpx()
         deadline = time.monotonic() + self._timeout_s
         try:
             with self._connected().stream("POST", self.url, json=body) as response:
@@ -197,7 +196,7 @@ class Judge:
     def _connected(self) -> httpx.Client:
         with self._lock:
             if self._client is None:
-                self._client = _import_httpx().Client(headers=self._headers, timeout=self._timeout_s)
+                self._client = import_httpx().Client(headers=self._headers, timeout=self._timeout_s)
             return self._client
 
 
@@ -292,37 +291,3 @@ def _read_verdict(text: str) -> Verdict | None:
 def _characters(text: str) -> str:
     """The text without half surrogates, which JSON can carry and UTF-8 cannot."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _checked_url(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigurationError(f"the judge's URL is like http://localhost:8000/v1, got {url!r}")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ConfigurationError(
-            f"the judge's URL holds more than host and path ({parts.scheme}://{parts.hostname}...); "
-            f"a key goes into the environment variable {_KEYS[0]}"
-        )
-    try:
-        _ = parts.port, _import_httpx().URL(url)
-    except (ValueError, _import_httpx().InvalidURL) as error:
-        raise ConfigurationError(f"the judge's URL {url!r} cannot be read: {error}") from None
-    return url
-
-
-def _read_key() -> str | None:
-    for name in _KEYS:
-        key = os.environ.get(name, "").strip()
-        if key:
-            if not (key.isascii() and key.isprintable()):
-                raise ConfigurationError(f"{name} holds characters that an HTTP header cannot carry")
-            return key
-    return None
-
-
-def _import_httpx() -> Any:
-    try:
-        import httpx
-    except ImportError as error:
-        raise MissingPackageError.for_extra("httpx", "http") from error
-    return httpx

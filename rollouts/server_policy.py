@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import json
-import os
 import random
 import re
 import threading
@@ -20,9 +19,9 @@ import time
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
-from urllib.parse import urlsplit
 
-from callgym.errors import CallGymError, ConfigurationError, MissingPackageError
+from callgym.chat_server import completions_url, import_httpx, read_key
+from callgym.errors import CallGymError, ConfigurationError
 from callgym.rollouts.policy import Situation
 from callgym.rollouts.unreadable import RawCall, render_raw_action
 
@@ -33,7 +32,6 @@ __all__ = ["ServerError", "ServerPolicy", "server_messages"]
 
 T = TypeVar("T")
 
-_KEYS = ("CALLGYM_API_KEY", "OPENAI_API_KEY")
 _MAX_WAIT_S = 60.0
 _MAX_SHOWN = 300
 
@@ -99,7 +97,7 @@ class ServerPolicy:
             ConfigurationError: An argument has a value it cannot have.
             MissingPackageError: httpx is not installed.
         """
-        _import_httpx()
+        import_httpx()
         if mode != "chat":
             raise ConfigurationError(f"mode is 'chat', got {mode!r}")
         for name, value in (("concurrency", concurrency), ("attempts", attempts), ("max_tokens", max_tokens)):
@@ -107,7 +105,7 @@ class ServerPolicy:
                 raise ConfigurationError(f"{name} is a whole number of at least 1, got {value!r}")
         if not timeout_s > 0 or not backoff_s >= 0:
             raise ConfigurationError(f"timeout_s is above 0 and backoff_s not below, got {timeout_s} and {backoff_s}")
-        self.url = _checked_url(base_url).rstrip("/") + "/chat/completions"
+        self.url = completions_url(base_url, "the server's")
         self.name = f"openai:{model}@{base_url}"
         self._concurrency = concurrency
         self._timeout_s = timeout_s
@@ -125,7 +123,7 @@ class ServerPolicy:
             ServerError: A request failed for good; the others are called off.
         """
         if self._connection is None:
-            self._connection = _Connection(_read_key())
+            self._connection = _Connection(read_key())
         replies = self._connection.run(self._ask_all(self._connection, situations))
         return [
             render_raw_action(situation.env.dialect, reply.calls, reply.content)
@@ -167,7 +165,7 @@ class ServerPolicy:
         return outcome
 
     async def _attempt(self, connection: _Connection, body: dict[str, Any]) -> _Reply | _Fault:
-        httpx = _import_httpx()
+        httpx = import_httpx()
         try:
             async with asyncio.timeout(self._timeout_s):
                 response = await connection.client.post(self.url, json=body)
@@ -198,7 +196,7 @@ class _Connection:
         self._thread.start()
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         # The time limit is on the whole request, not on each of its phases.
-        library = _import_httpx()
+        library = import_httpx()
         limits = library.Limits(max_connections=None)
         self.client: httpx.AsyncClient = library.AsyncClient(headers=headers, timeout=None, limits=limits)
 
@@ -292,37 +290,3 @@ def _retry_after(response: httpx.Response) -> float | None:
         return max(0.0, email.utils.parsedate_to_datetime(given).timestamp() - time.time())
     except (ValueError, OverflowError):
         return None
-
-
-def _checked_url(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigurationError(f"the server's URL is like http://localhost:8000/v1, got {url!r}")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ConfigurationError(
-            f"the server's URL holds more than host and path ({parts.scheme}://{parts.hostname}...); it is written "
-            f"into records, so a key goes into the environment variable {_KEYS[0]}"
-        )
-    try:
-        _import_httpx().URL(url)
-    except _import_httpx().InvalidURL as error:
-        raise ConfigurationError(f"the server's URL {url!r} cannot be read: {error}") from None
-    return url
-
-
-def _read_key() -> str | None:
-    for name in _KEYS:
-        key = os.environ.get(name, "").strip()
-        if key:
-            if not (key.isascii() and key.isprintable()):
-                raise ConfigurationError(f"{name} holds characters that an HTTP header cannot carry")
-            return key
-    return None
-
-
-def _import_httpx() -> Any:
-    try:
-        import httpx
-    except ImportError as error:
-        raise MissingPackageError.for_extra("httpx", "http") from error
-    return httpx
