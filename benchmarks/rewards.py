@@ -9,30 +9,24 @@ of ``benchmarks/speed.py``, taken in turn with them. Exit status 1 over a limit.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+
+from floor import ARGUMENTS, fastest, make_floor
 
 from callgym import Episode, GoldCall, Message, Step, Task, ToolCall, ToolResult
-from callgym.goal import CallsGoal
-from callgym.rewards import RUBRICS
+from callgym.goal import AnswerGoal, CallsGoal
+from callgym.rewards import RUBRICS, final_answer
 
-ONE_LIMIT, EIGHT_LIMIT, MOST_LIMIT_MS = 5.0, 15.0, 5.0
-
-ARGUMENTS: dict[str, Any] = {
-    "token": "z9x8c7v6b5n4",
-    "title": "quarterly planning with the northern sales team",
-    "start": "2031-05-06 09:30:00",
-    "end": "2031-05-06 11:00:00",
-    "place": "second floor, room with the long table",
-    "people": ["Ada Moser", "Bruno Keller", "Carla Lund"],
-    "seats": 12,
-    "remote": False,
-}
+ONE_LIMIT, EIGHT_LIMIT, MOST_LIMIT_MS, ANSWER_LIMIT_MS = 5.0, 15.0, 5.0, 1_000.0
+LONGEST_ANSWER = 32_768
+HOSTILE_ANSWERS = (
+    "9", "1.", "+-", ",111", "1e999999 ", "US$", "5 km ", "\ufdfa", "a b ", "a.b.", " ", "-", "[", "{x} ", "]",
+)  # fmt: skip
+"""Pieces of answers as long as an action may be, on which careless work takes quadratic time."""
 
 
 @dataclass(frozen=True)
@@ -71,35 +65,6 @@ def make_case(kind: str, count: int) -> Case:
     return Case(kind, count, task, (episode, episode.model_copy()))
 
 
-def fastest(rounds: int, *functions: tuple[Callable[[], None], int]) -> list[float]:
-    """Seconds a call of each function, the fastest of ``rounds`` rounds, taken in turn."""
-    best = [float("inf")] * len(functions)
-    for _ in range(rounds):
-        for number, (function, repeats) in enumerate(functions):
-            start = time.perf_counter()
-            for _ in range(repeats):
-                function()
-            best[number] = min(best[number], (time.perf_counter() - start) / repeats)
-    return best
-
-
-def make_floor() -> Callable[[], None]:
-    """Reading, looking up, calling and writing one call of 300 bytes."""
-    text = json.dumps({"name": "BookRoom", "arguments": ARGUMENTS})
-
-    def book(world: Any, **arguments: Any) -> str:
-        return "success"
-
-    functions = {"BookRoom": book}
-
-    def floor() -> None:
-        call = json.loads(text)
-        functions[call["name"]](None, **call["arguments"])
-        json.dumps(call)
-
-    return floor
-
-
 def scoring(case: Case) -> Callable[[], None]:
     """A function that scores both of a case's episodes."""
     score = RUBRICS["default"].score
@@ -110,6 +75,21 @@ def scoring(case: Case) -> Callable[[], None]:
         score(case.task, second)
 
     return run
+
+
+def slowest_answer(rounds: int) -> tuple[float, str]:
+    """Seconds of the final answer that takes longest to judge, the fastest of some rounds, and which it is."""
+    reference = "The answer is a b c. And then a b, of course. " * 4
+    found = (0.0, "")
+    for piece in HOSTILE_ANSWERS:
+        step = Step(action="...", content=piece * (LONGEST_ANSWER // len(piece)))
+        episode = Episode(env_id="speed", task_id="speed", seed=0, steps=(step,), ended="terminated")
+        for match in ("exact", "normalised", "numeric", "contains", "token_f1", "rouge_l"):
+            goal = AnswerGoal.from_dict({"accepted": [reference, "5 km", "5", 7], "match": match, "others": ["x", 8]})
+            task = Task(id="a", family="f", split="s", messages=(Message(role="user", content="?"),), goal=goal)
+            (seconds,) = fastest(rounds, (partial(final_answer, task, episode), 1))
+            found = max(found, (seconds, f"{match} of {piece!r}"))
+    return found
 
 
 def main() -> None:
@@ -136,6 +116,9 @@ def main() -> None:
             limit, fits = f"limit {most:g} x", ratio <= most
         within = within and fits
         print(f"{case.calls:>2} calls, {case.name:<8} {each * 1e6:9.1f} microseconds {ratio:7.1f} x floor ({limit})")
+    seconds, which = slowest_answer(3)
+    within = within and seconds * 1e3 <= ANSWER_LIMIT_MS
+    print(f"slowest answer    {seconds * 1e3:9.1f} ms, {which} (limit {ANSWER_LIMIT_MS:g} ms)")
     sys.exit(0 if within else 1)
 
 

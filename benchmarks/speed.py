@@ -13,29 +13,17 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import gymnasium as gym
+from floor import ARGUMENTS, CALL_TEXT, fastest, make_floor
 
 import callgym
 from callgym.goal import CallsGoal
 from callgym.tool_backends import PythonBackend
 
 STEP_LIMIT, RESET_LIMIT, MEMORY_LIMIT_MB = 6.0, 4.0, 20.0
-
-ARGUMENTS: dict[str, Any] = {
-    "token": "z9x8c7v6b5n4",
-    "title": "quarterly planning with the northern sales team",
-    "start": "2031-05-06 09:30:00",
-    "end": "2031-05-06 11:00:00",
-    "place": "second floor, room with the long table",
-    "people": ["Ada Moser", "Bruno Keller", "Carla Lund"],
-    "seats": 12,
-    "remote": False,
-}
 
 
 @dataclass(frozen=True)
@@ -80,29 +68,9 @@ def make_env() -> Any:
     return gym.make("apibank/L1-v0", data=[task], dialect="hermes", backend=PythonBackend({"BookRoom": book}))
 
 
-def fastest(rounds: int, repeats: int, *functions: Callable[[], None]) -> list[float]:
-    """Seconds a call of each function, the fastest of ``rounds`` rounds, taken in turn."""
-    best = [float("inf")] * len(functions)
-    for _ in range(rounds):
-        for number, function in enumerate(functions):
-            start = time.perf_counter()
-            for _ in range(repeats):
-                function()
-            best[number] = min(best[number], (time.perf_counter() - start) / repeats)
-    return best
-
-
 def measure(rounds: int, repeats: int) -> Ratios:
     """Measure floor, reset and step in turn."""
-    text = json.dumps({"name": "BookRoom", "arguments": ARGUMENTS})
-    action = f"<tool_call>{text}</tool_call>"
-    functions = {"BookRoom": book}
-
-    def floor() -> None:
-        call = json.loads(text)
-        functions[call["name"]](None, **call["arguments"])
-        json.dumps(call)
-
+    action = f"<tool_call>{CALL_TEXT}</tool_call>"
     env = make_env()
     env.reset(seed=0)
     assert env.step(action)[1] == 1.0
@@ -114,14 +82,14 @@ def measure(rounds: int, repeats: int) -> Ratios:
         env.reset()
         env.step(action)
 
-    floor_s, reset_s, episode_s = fastest(rounds, repeats, floor, reset, episode)
+    floor_s, reset_s, episode_s = fastest(rounds, (make_floor(), repeats), (reset, repeats), (episode, repeats))
     memory = memory_added(env, action, 10_000)
     return Ratios(
         floor_us=round(floor_s * 1e6, 2),
         step_ratio=round((episode_s - reset_s) / floor_s, 2),
         reset_ratio=round(reset_s / floor_s, 2),
         episode_ratio=round(episode_s / floor_s, 2),
-        call_bytes=len(text),
+        call_bytes=len(CALL_TEXT),
         memory_mb_10k_episodes=round(memory, 2),
     )
 

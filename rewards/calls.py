@@ -8,12 +8,12 @@ counts) asks for it there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from callgym.episode import Episode, Score, Step
-from callgym.goal import CallsGoal, GoldCall
+from callgym.episode import Episode, Score
+from callgym.goal import CallsGoal
 from callgym.rewards.matching import match_calls
+from callgym.rewards.turns import AskedTurn, asked_turns
 from callgym.task import Task
 
 __all__ = ["argument_f1", "call_exact_match"]
@@ -71,7 +71,7 @@ def _judge(task: Task, episode: Episode) -> _Verdict | None:
     goal = task.goal_of(CallsGoal)
     if goal is None:
         return None
-    turns = _judge_turns(goal, episode.steps)
+    turns = [_judge_turn(turn, goal.ordered) for turn in asked_turns(goal, episode.steps)]
     exact, f1, explanations = True, 0.0, []
     for turn in turns:
         exact = exact and turn.exact
@@ -82,27 +82,8 @@ def _judge(task: Task, episode: Episode) -> _Verdict | None:
     return verdict
 
 
-def _judge_turns(goal: CallsGoal, steps: Sequence[Step]) -> list[_Verdict]:
-    if goal.free:
-        steps = [_without_free(step, goal.free) for step in steps]
-    if len(steps) == len(goal.turns) == 1 and steps[0].turn == 0:
-        return [_judge_turn(goal.turns[0], steps, goal.ordered)]
-    if goal.scope == "episode":
-        return [_judge_turn([call for turn in goal.turns for call in turn], steps, goal.ordered)]
-    # A turn that the goal does not list asks for no calls; it counts where some were made.
-    beyond = {step.turn for step in steps if step.turn >= len(goal.turns) and (step.calls or step.errors)}
-    turns = [_judge_turn(gold, [s for s in steps if s.turn == n], goal.ordered) for n, gold in enumerate(goal.turns)]
-    return turns + [_judge_turn((), [s for s in steps if s.turn == n], goal.ordered) for n in sorted(beyond)]
-
-
-def _without_free(step: Step, free: tuple[str, ...]) -> Step:
-    kept = tuple(call for call in step.calls if call.name not in free)
-    return step if len(kept) == len(step.calls) else step.model_copy(update={"calls": kept, "results": ()})
-
-
-def _judge_turn(gold: Sequence[GoldCall], steps: Sequence[Step], ordered: bool) -> _Verdict:
-    calls = steps[0].calls if len(steps) == 1 else [call for step in steps for call in step.calls]
-    match = match_calls(gold, calls, sum([len(step.errors) for step in steps]), ordered)
-    explanation = match.explanation(gold, calls)
-    reached = explanation["reached"] = bool(steps)
+def _judge_turn(turn: AskedTurn, ordered: bool) -> _Verdict:
+    match = match_calls(turn.gold, turn.calls, turn.unreadable, ordered)
+    explanation = match.explanation(turn.gold, turn.calls)
+    reached = explanation["reached"] = turn.reached
     return _Verdict(reached and match.exact, match.f1 if match.calls else float(reached), explanation)

@@ -6,16 +6,16 @@ metric to report, softer than ``argument_f1``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from callgym.call import ToolCall
-from callgym.episode import Episode, Score, Step
+from callgym.episode import Episode, Score
 from callgym.goal import CallsGoal, GoldCall
 from callgym.rewards.alpha_umi import half_credit_f1
-from callgym.rewards.matching import assign
+from callgym.rewards.matching import assign, in_order
+from callgym.rewards.turns import AskedTurn, asked_turns
 from callgym.task import Task
 
 __all__ = ["argument_f1_half_credit"]
@@ -34,51 +34,25 @@ def argument_f1_half_credit(task: Task, episode: Episode) -> Score:
     goal = task.goal_of(CallsGoal)
     if goal is None:
         return NOT_ASKED
-    turns: list[Any] = [_score_turn(gold, steps, goal) for gold, steps in _turns(goal, episode.steps)]
+    turns: list[Any] = [_score_turn(turn, goal.ordered) for turn in asked_turns(goal, episode.steps)]
     value = sum([turn["f1"] for turn in turns]) / len(turns)
     return Score(value=value, explanation={"turns": turns})
 
 
-def _turns(goal: CallsGoal, steps: Sequence[Step]) -> Iterator[tuple[Sequence[GoldCall], Sequence[Step]]]:
-    """The gold calls of each turn with the steps they are asked of."""
-    if goal.scope == "episode":
-        yield [call for turn in goal.turns for call in turn], steps
-        return
-    for number, gold in enumerate(goal.turns):
-        yield gold, [step for step in steps if step.turn == number]
-    # A turn that the goal does not list asks for no calls; it counts where some were made.
-    for number in sorted({step.turn for step in steps if step.turn >= len(goal.turns) and (step.calls or step.errors)}):
-        yield (), [step for step in steps if step.turn == number]
-
-
-def _score_turn(gold: Sequence[GoldCall], steps: Sequence[Step], goal: CallsGoal) -> dict[str, Any]:
-    calls = [call for step in steps for call in step.calls if call.name not in goal.free]
-    unreadable = sum(len(step.errors) for step in steps)
+def _score_turn(turn: AskedTurn, ordered: bool) -> dict[str, Any]:
+    gold, calls = turn.gold, turn.calls
     table = np.array([[_f1(g, p) for p in calls] for g in gold], dtype=np.float64).reshape(len(gold), len(calls))
-    chosen = _in_order(table.tolist()) if goal.ordered else assign(table)
+    chosen = in_order(table.tolist()) if ordered else assign(table)
     pairs = [(g, p) for g, p in chosen if table[g, p]]
-    total = len(gold) + len(calls) + unreadable
+    total = len(gold) + len(calls) + turn.unreadable
     credit = 2 * sum([float(table[pair]) for pair in pairs])
     return {
         "matched": [_explained(g, p, gold[g], calls[p]) for g, p in pairs],
         "gold": len(gold),
         "predicted": len(calls),
-        "unreadable": unreadable,
-        "f1": credit / total if total else float(bool(steps)),
+        "unreadable": turn.unreadable,
+        "f1": credit / total if total else float(turn.reached),
     }
-
-
-def _in_order(table: list[list[float]]) -> list[tuple[int, int]]:
-    """The pairs with the greatest sum that keep the order of rows and of columns."""
-    width = len(table[0]) if table else 0
-    best: list[tuple[float, list[tuple[int, int]]]] = [(0.0, [])] * (width + 1)
-    for i, row in enumerate(table):
-        line = best[:1]
-        for j, value in enumerate(row):
-            total, pairs = best[j]
-            line.append(max(best[j + 1], line[j], (total + value, [*pairs, (i, j)]), key=lambda found: found[0]))
-        best = line
-    return best[-1][1]
 
 
 def _f1(gold: GoldCall, call: ToolCall) -> float:

@@ -13,7 +13,7 @@ from callgym.call import ToolCall
 from callgym.goal import GoldCall
 from callgym.rewards.values import same_value, value_key
 
-__all__ = ["CallMatch", "Comparison", "assign", "compare", "match_calls"]
+__all__ = ["CallMatch", "Comparison", "assign", "compare", "in_order", "match_calls"]
 
 
 class Comparison(NamedTuple):
@@ -394,16 +394,22 @@ def _in_order(groups: Sequence[_Group], rows: int, columns: int) -> list[_Pair]:
         for g, line in zip(group.gold, group.worth, strict=True):
             for p, worth in zip(group.predicted, line, strict=True):
                 values[g][p] = worth
-    best = [[0] * (columns + 1)]
+    return [(g, p, values[g][p] == _RIGHT) for g, p in in_order(values)]
+
+
+def in_order(values: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
+    """The pairs of rows and columns that are worth most together and keep the order of both."""
+    rows, columns = len(values), len(values[0]) if values else 0
+    best: list[list[float]] = [[0] * (columns + 1)]
     for row in values:
         above = best[-1]
-        reached = 0
-        line = [0]
+        reached: float = 0
+        line: list[float] = [0]
         for j, value in enumerate(row):
             reached = max(above[j + 1], reached, above[j] + value)
             line.append(reached)
         best.append(line)
-    pairs: list[_Pair] = []
+    pairs: list[tuple[int, int]] = []
     i, j = rows, columns
     while i and j:
         if best[i][j] == best[i - 1][j]:
@@ -412,5 +418,5 @@ def _in_order(groups: Sequence[_Group], rows: int, columns: int) -> list[_Pair]:
             j -= 1
         else:
             i, j = i - 1, j - 1
-            pairs.append((i, j, values[i][j] == _RIGHT))
+            pairs.append((i, j))
     return pairs[::-1]

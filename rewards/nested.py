@@ -19,6 +19,7 @@ from callgym.episode import Episode, Score
 from callgym.goal import CallsGoal, GoldCall
 from callgym.noun import JsonObject
 from callgym.rewards.matching import match_calls
+from callgym.rewards.turns import gold_calls, made_calls
 from callgym.task import Task
 from callgym.tool import Tool
 
@@ -60,12 +61,12 @@ def nested_calls(task: Task, episode: Episode) -> Score:
     have no number. Predicted references that are not asked for lower the score, repeated ones too.
     """
     goal = task.goal_of(CallsGoal)
-    gold = [call for turn in goal.turns for call in turn] if goal is not None else []
+    gold = gold_calls(goal) if goal is not None else []
     tools = {tool.name: tool for tool in task.tools}
     outputs = number_outputs([call.name for call in gold], tools)
     if goal is None or not any(_is_reference(v[0], outputs) for call in gold for v in call.arguments.values()):
         return NOT_ASKED
-    calls = [call for call in episode.calls() if call.name not in goal.free]
+    calls = made_calls(goal, episode.steps)
     match = match_references(gold, outputs, calls, number_outputs([call.name for call in calls], tools))
     faults: list[JsonValue] = [f"{name}: {argument}" for name, argument in match.faults[:_SHOWN]]
     counts: JsonObject = {"right": match.right, "gold": match.gold, "predicted": match.predicted}

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from callgym.episode import Step
 from callgym.goal import CallsGoal
 from callgym.rewards.matching import match_calls
+from callgym.rewards.turns import gold_calls, made_calls
 from callgym.task import Task
 
 __all__ = ["call_progress", "tool_execution", "turn_progress"]
@@ -34,9 +35,8 @@ def turn_progress(task: Task, steps: Sequence[Step], index: int) -> float:
 
 def _passes(goal: CallsGoal, turn: int, steps: Sequence[Step]) -> int:
     own = [step for step in steps if step.turn == turn]
-    calls = [call for step in own for call in step.calls if call.name not in goal.free]
     unreadable = sum(len(step.errors) for step in own)
-    return int(match_calls(goal.turns[turn], calls, unreadable, goal.ordered).exact)
+    return int(match_calls(goal.turns[turn], made_calls(goal, own), unreadable, goal.ordered).exact)
 
 
 def call_progress(task: Task, steps: Sequence[Step], index: int) -> float:
@@ -48,9 +48,8 @@ def call_progress(task: Task, steps: Sequence[Step], index: int) -> float:
 
 
 def _right(goal: CallsGoal, steps: Sequence[Step]) -> float:
-    gold = [call for turn in goal.turns for call in turn]
-    calls = [call for step in steps for call in step.calls if call.name not in goal.free]
-    match = match_calls(gold, calls, sum(len(step.errors) for step in steps), goal.ordered)
+    unreadable = sum(len(step.errors) for step in steps)
+    match = match_calls(gold_calls(goal), made_calls(goal, steps), unreadable, goal.ordered)
     most = max(match.gold, match.predicted)
     return sum(pair.exact for _, _, pair in match.pairs) / most if most else 0.0
 
@@ -64,7 +63,7 @@ def tool_execution(task: Task, steps: Sequence[Step], index: int) -> float:
     goal = task.goal_of(CallsGoal)
     if goal is None:
         return 0.0
-    asked = {call.name for turn in goal.turns for call in turn}
+    asked = {call.name for call in gold_calls(goal)}
     before = set().union(*(_ran(step) for step in steps[:index])) if index else set()
     return len((_ran(steps[index]) & asked) - before) / len(asked) if asked else 0.0
 

@@ -16,6 +16,7 @@ from pydantic import JsonValue
 
 from callgym.episode import Episode, Score
 from callgym.goal import CallsGoal
+from callgym.rewards.turns import asked_turns
 from callgym.task import Task
 
 __all__ = ["tool_name_f1", "tool_name_precision", "tool_name_recall"]
@@ -79,25 +80,18 @@ def _score(task: Task, episode: Episode, whole: Callable[[_Count], float]) -> Sc
 
 
 def _count(goal: CallsGoal, episode: Episode) -> _Count:
-    by_turn = goal.scope == "turn"
-    asked: dict[int, Counter[str]] = {}
-    for turn, calls in enumerate(goal.turns):
-        asked.setdefault(turn if by_turn else 0, Counter()).update(call.name for call in calls)
-    made: dict[int, Counter[str]] = {}
-    for step in episode.steps:
-        names = (call.name for call in step.calls if call.name not in goal.free)
-        made.setdefault(step.turn if by_turn else 0, Counter()).update(names)
     missing: Counter[str] = Counter()
     extra: Counter[str] = Counter()
-    for turn in asked.keys() | made.keys():
-        gold, called = asked.get(turn, Counter()), made.get(turn, Counter())
+    wanted = made = 0
+    for turn in asked_turns(goal, episode.steps):
+        gold, called = Counter(call.name for call in turn.gold), Counter(call.name for call in turn.calls)
         missing += gold - called
         extra += called - gold
+        wanted += gold.total()
+        made += called.total()
     unreadable = sum(len(step.errors) for step in episode.steps)
-    wanted = sum(names.total() for names in asked.values())
-    calls_made = sum(names.total() for names in made.values())
     both = wanted - missing.total()
-    return _Count(wanted, calls_made + unreadable, both, missing, extra, unreadable)
+    return _Count(wanted, made + unreadable, both, missing, extra, unreadable)
 
 
 def _shown(names: Counter[str]) -> dict[str, JsonValue]:

@@ -25,6 +25,7 @@ from callgym.call import ToolCall
 from callgym.episode import Episode, Score
 from callgym.goal import CallsGoal, GoldCall
 from callgym.rewards.matching import assign
+from callgym.rewards.turns import gold_calls, made_calls
 from callgym.rewards.values import same_value
 from callgym.task import Task
 
@@ -49,10 +50,10 @@ def toolrl_format(task: Task, episode: Episode) -> Score:
 def toolrl_correctness(task: Task, episode: Episode) -> Score:
     """(R_correct + 3) / 6 of the episode's calls against the gold calls; see the module's docstring."""
     goal = task.goal_of(CallsGoal)
-    gold = [] if goal is None else [call for turn in goal.turns for call in turn]
+    gold = [] if goal is None else gold_calls(goal)
     if goal is None or not gold:
         return NOT_ASKED
-    made = [call for step in episode.steps for call in step.calls if call.name not in goal.free]
+    made = made_calls(goal, episode.steps)
     names = _ratio({call.name for call in gold}, {call.name for call in made})
     pairs = _pairs(gold, made)
     most = 1 + len(gold) + sum(len(call.arguments) for call in gold)

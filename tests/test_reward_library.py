@@ -344,13 +344,12 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("answer", HOSTILE.values(), ids=list(HOSTILE))
-def test_every_match_is_bounded_in_time(answer: str) -> None:
+def test_every_match_survives_the_longest_answers(answer: str) -> None:
+    """What they cost is measured by benchmarks/rewards.py, which fails over its limit."""
     reference = "The answer is a b c. And then a b, of course. " * 4
     for match in ("exact", "normalised", "numeric", "contains", "token_f1", "rouge_l"):
         task = task_of(AnswerGoal(accepted=(reference, "5 km", "5", 7), match=match))
-        start = time.perf_counter()
         assert 0.0 <= value_of(final_answer(task, saying(answer))) <= 1.0
-        assert time.perf_counter() - start < 3.0  # a tenth of it here; quadratic work would take minutes
 
 
 @given(
@@ -638,16 +637,13 @@ def test_the_same_gold_is_read_once_and_another_anew() -> None:
         assert match_calls(asked, swapped).exact
 
 
-def test_64_calls_are_matched_in_milliseconds() -> None:
+def test_of_64_calls_that_are_16_and_their_copies_16_find_the_partner_that_is_right_in_most() -> None:
     bits = [{f"a{n}": (i >> n) & 1 for n in range(8)} for i in range(64)]
     asked = [GoldCall.of(call("A", **arguments)) for arguments in bits]
     made = [call("A", **{**arguments, "a0": 2, "a3": 2}) for arguments in reversed(bits)]
-    fastest = math.inf
-    for _ in range(5):
-        start = time.perf_counter()
-        match_calls(asked, made)
-        fastest = min(fastest, time.perf_counter() - start)
-    assert fastest < 0.05  # 5 ms is the aim, see benchmarks/rewards.py; a loaded machine may be slower
+    match = match_calls(asked, made)
+    assert len(match.pairs) == 16
+    assert {pair.f1 for _, _, pair in match.pairs} == {6 / 8}
 
 
 def test_an_assignment_prefers_free_and_lower_columns() -> None:
