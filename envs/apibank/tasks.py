@@ -117,10 +117,10 @@ def load_official(
         return training_tasks(folder, level, samples)
     tasks: list[Task] = []
     if samples != "replies":
-        calls = _level_3(folder) if level == 3 else _level_1_or_2(folder, level)
+        calls = _level_3(folder) if level == 3 else _level_1_or_2(folder, level, "API")
         tasks += _judged(calls, folder, level, ranker)
     if samples != "calls":
-        tasks += _level_3_replies(folder) if level == 3 else _replies(folder, level)
+        tasks += _level_3_replies(folder) if level == 3 else _level_1_or_2(folder, level, "AI")
     return part(tasks, split)
 
 
@@ -158,8 +158,9 @@ def _held_out(tasks: Sequence[Task]) -> frozenset[str]:
 # Levels 1 and 2.
 
 
-def _level_1_or_2(folder: Path, level: int) -> Iterator[Task]:
-    path = folder / f"test-data/level-{level}-api.json"
+def _level_1_or_2(folder: Path, level: int, role: str) -> Iterator[Task]:
+    """The samples that ask for a call (role API) or for a reply (role AI)."""
+    path = folder / f"test-data/level-{level}-{'api' if role == 'API' else 'response'}.json"
     known = _derived_tools(folder, "derived/apis_lv1_lv2.json")
     read = DialogueReader(folder / DIALOGUES[level])
     for number, row in enumerate(read_rows(path, ("file", "id", "instruction", "input", "expected_output")), 1):
@@ -167,22 +168,17 @@ def _level_1_or_2(folder: Path, level: int) -> Iterator[Task]:
         with naming(where):
             instruction, documents = _split_instruction(row["instruction"], where)
             dialogue = read(row["file"])
-            index = _sample_index(dialogue, row["id"], where)
+            index = _sample_index(dialogue, row["id"], where, role)
+            gold, history = dialogue[index], dialogue[:index]
             visible = [make_tool(document) for document in documents]
-            history = dialogue[:index]
-            tools, hidden = _callable_tools(visible, history, dialogue[index]["api_name"], known)
-            yield _make_task(
-                id=f"L{level}/{row['file'].removesuffix('.jsonl')}/{row['id']}",
-                messages=(
-                    Message(role="system", content="The current year is 2023."),
-                    *_messages(history, tools),
-                ),
-                tools=tools,
-                documented=[tool.name for tool in visible],
-                gold=dialogue[index],
-                gold_text=row["expected_output"],
-                history=history,
-                meta={
+            tools, hidden = _callable_tools(visible, history, gold.get("api_name", ""), known)
+            id = f"L{level}/{row['file'].removesuffix('.jsonl')}/{row['id']}"
+            sample: dict[str, Any] = {
+                "messages": (Message(role="system", content="The current year is 2023."), *_messages(history, tools)),
+                "tools": tools,
+                "documented": [tool.name for tool in visible],
+                "level": level,
+                "meta": {
                     "hidden_tools": hidden,
                     "source": f"test-data/{path.name}",
                     "dialogue": row["file"],
@@ -191,11 +187,14 @@ def _level_1_or_2(folder: Path, level: int) -> Iterator[Task]:
                     "instruction": instruction,
                     "official_prompt_sha256": _sha256(row["instruction"] + "\n" + row["input"]),
                 },
-                level=level,
-            )
+            }
+            if role == "AI":
+                yield _reply_task(id=f"{id}/reply", reference=row["expected_output"], **sample)
+            else:
+                yield _make_task(id=id, gold=gold, gold_text=row["expected_output"], history=history, **sample)
 
 
-def _sample_index(dialogue: Sequence[dict[str, Any]], sample: int, where: str, role: str = "API") -> int:
+def _sample_index(dialogue: Sequence[dict[str, Any]], sample: int, where: str, role: str) -> int:
     """The row that sample 2k or 2k + 1 of a dialogue asks for: API row k, or the row after it."""
     rows = [index for index, row in enumerate(dialogue) if row["role"] == "API"]
     if 0 <= sample // 2 < len(rows):
@@ -270,39 +269,6 @@ def rows_of_sample(sample: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 # Replies.
-
-
-def _replies(folder: Path, level: int) -> Iterator[Task]:
-    path = folder / f"test-data/level-{level}-response.json"
-    known = _derived_tools(folder, "derived/apis_lv1_lv2.json")
-    read = DialogueReader(folder / DIALOGUES[level])
-    for number, row in enumerate(read_rows(path, ("file", "id", "instruction", "input", "expected_output")), 1):
-        where = f"{path}, row {number}"
-        with naming(where):
-            instruction, documents = _split_instruction(row["instruction"], where)
-            dialogue = read(row["file"])
-            index = _sample_index(dialogue, row["id"], where, "AI")
-            visible = [make_tool(document) for document in documents]
-            history = dialogue[:index]
-            tools, hidden = _callable_tools(visible, history, "", known)
-            system = Message(role="system", content="The current year is 2023.")
-            yield _reply_task(
-                id=f"L{level}/{row['file'].removesuffix('.jsonl')}/{row['id']}/reply",
-                messages=(system, *_messages(history, tools)),
-                tools=tools,
-                documented=[tool.name for tool in visible],
-                reference=row["expected_output"],
-                level=level,
-                meta={
-                    "hidden_tools": hidden,
-                    "source": f"test-data/{path.name}",
-                    "dialogue": row["file"],
-                    "sample": row["id"],
-                    "turn": index,
-                    "instruction": instruction,
-                    "official_prompt_sha256": _sha256(row["instruction"] + "\n" + row["input"]),
-                },
-            )
 
 
 def _level_3_replies(folder: Path) -> Iterator[Task]:
