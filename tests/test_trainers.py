@@ -705,11 +705,13 @@ def test_training_on_rows_lowers_the_loss(
     assert losses[-1] < losses[0] - 1.0
 
 
+@pytest.mark.parametrize("steps", [1, 20])  # 20: as many as the rate takes to rise in a long run
 def test_training_on_rows_leaves_nothing_behind(
-    model: Any, tokenizer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: Any, tokenizer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    train_on_rows(model, tokenizer, list(oracle_rows(TALK, tokenizer)), steps=1, batch=4, learning_rate=1e-2, seed=0)
+    rows = list(oracle_rows(TALK, tokenizer))
+    assert len(train_on_rows(model, tokenizer, rows, steps=steps, batch=4, learning_rate=1e-2, seed=0)) == steps
     assert list(tmp_path.iterdir()) == []
 
 

@@ -132,7 +132,7 @@ def train_on_rows(
         rows: ``input_ids`` and ``labels``.
         steps: Optimiser steps.
         batch: Rows of one step; rows of like length go together.
-        learning_rate: Reached after 20 steps and falling linearly to a tenth of it.
+        learning_rate: Reached after 20 steps, or half of fewer, and falling linearly to a tenth of it.
         seed: Seed of the order.
 
     Raises:
@@ -151,7 +151,7 @@ def train_on_rows(
         max_steps=steps,
         per_device_train_batch_size=batch,
         learning_rate=learning_rate,
-        warmup_steps=20,
+        warmup_steps=min(20, steps // 2),  # a short run must not divide by no steps after them
         lr_scheduler_type="polynomial",
         lr_scheduler_kwargs={"power": 1.0, "lr_end": learning_rate / 10},
         adam_beta2=0.98,
