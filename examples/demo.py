@@ -222,7 +222,7 @@ def _draw(outcome: Outcome, out: Path) -> None:
     axes.scatter(ends, (_mean(outcome.before), _mean(outcome.after)), color="black", zorder=3, label="held-out return")
     axes.set(xlabel="GRPO step (128 sampled episodes each)", ylabel="mean over sampled episodes", ylim=(0, 1))
     axes.set_title(f"{ID}, seed {outcome.seed}: held-out {_mean(outcome.before):.2f} → {_mean(outcome.after):.2f}")
-    axes.legend(loc="lower right")
+    axes.legend(loc="upper left")
     axes.grid(alpha=0.3)
     figure.savefig(out / "learning_curve.png", dpi=120)
     plt.close(figure)
