@@ -69,6 +69,9 @@ class CallsGoal(Noun):
     free: tuple[str, ...] = ()
     """Tools that may be called as often as it takes, neither asked for nor held against the policy: a
     tool search."""
+    exemplary: bool = False
+    """Whether the calls are one way of several: what is asked for is what they bring about (BFCL's multi-turn
+    tasks), and a reward that compares calls is none of the benchmark's."""
 
 
 class DecisionGoal(Noun):

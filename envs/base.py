@@ -107,7 +107,12 @@ class ToolEnv(gym.Env[str, str]):
     family: ClassVar[str]
     """Name of the benchmark; the first half of its ids."""
     protocol: Protocol = "single"
+    """How the running episode goes; see ``protocol_of``."""
+    dialect: Dialect
+    """How calls are written in the running episode; see ``dialect_of``."""
     default_dialect: ClassVar[str] = "hermes"
+    default_rubric: ClassVar[str] = "default"
+    """The rubric that ``rubric="default"`` stands for."""
 
     def __init__(
         self,
@@ -140,8 +145,8 @@ class ToolEnv(gym.Env[str, str]):
             DataError: Data is missing or damaged.
         """
         _check_options(max_steps, perturb, observation, render_mode, self.metadata["render_modes"])
-        self.dialect = get_dialect(dialect or self.default_dialect)
-        self.rubric = get_rubric(rubric)
+        self.dialect = self._given_dialect = get_dialect(dialect or self.default_dialect)
+        self.rubric = get_rubric(self.default_rubric if rubric == "default" else rubric)
         self._pays_steps = bool(self.rubric.steps)
         self.max_steps = max_steps
         self.split = split
@@ -170,7 +175,12 @@ class ToolEnv(gym.Env[str, str]):
         self._session: Session | None = None
         self._now: _Prepared | None = None
         self._done = True
-        self._finds_tools = self.protocol == "dialogue" and type(self).tools_found is not ToolEnv.tools_found
+        # What a benchmark leaves as it is costs nothing on every step.
+        kind = type(self)
+        self._finds_tools = self.protocol == "dialogue" and kind.tools_found is not ToolEnv.tools_found
+        self._varies = kind.protocol_of is not ToolEnv.protocol_of or kind.dialect_of is not ToolEnv.dialect_of
+        self._watches_turns = kind.turn_ended is not ToolEnv.turn_ended
+        self._limits_turns = kind.turn_exhausted is not ToolEnv.turn_exhausted
 
     # What a benchmark says of itself.
 
@@ -185,6 +195,37 @@ class ToolEnv(gym.Env[str, str]):
     def tools_found(self, call: ToolCall, result: ToolResult) -> Sequence[Tool]:
         """Tools that can be called from now on because of this call: the answer of a tool search, say."""
         return ()
+
+    def protocol_of(self, task: Task) -> Protocol:
+        """How an episode of this task goes, for a benchmark whose tasks differ in it."""
+        return self.protocol
+
+    def dialect_of(self, task: Task) -> Dialect:
+        """How calls are written in this task, for a benchmark whose tasks differ in it."""
+        return self._given_dialect
+
+    def run_call(self, call: ToolCall) -> ToolResult:
+        """Run one call in the episode's session: by default after a check against the tool's schema."""
+        assert self._session is not None
+        return checked_call(self._session, call, self._tools)
+
+    def hands_over(self, parsed: ParsedAction) -> bool:
+        """In a dialogue: whether an action without results ends the user's turn. By default unless a call in it
+        could not be read: that is said to the policy, which may mend it."""
+        return not parsed.errors
+
+    def turn_ended(self) -> None:
+        """A user turn is over, or the episode in the middle of it: the time to look at the state."""
+
+    def turn_exhausted(self, parsed: ParsedAction) -> bool:
+        """Whether the user turn has had its most actions with this one, so that the episode is truncated."""
+        return False
+
+    def final_state(self) -> dict[str, Any] | None:
+        """The state that the record keeps: by default the session's, where the task's goal asks for one."""
+        if self._session is None or not self._playing().asks_state:
+            return None
+        return self._session.state()
 
     # Gymnasium's interface.
 
@@ -225,6 +266,8 @@ class ToolEnv(gym.Env[str, str]):
             self._session.close()
         self._seed = int(self.np_random.integers(_MAX_SEED)) if seed is None else seed
         now = self._now = self._prepare(index)
+        if self._varies:
+            self.protocol, self.dialect = self.protocol_of(now.task), self.dialect_of(now.task)
         self._session = self._backend.open(now.task, self._session_seed(now.task))
         self._steps: list[Step] = []
         self._texts = [now.prompt]
@@ -254,7 +297,7 @@ class ToolEnv(gym.Env[str, str]):
             raise gym.error.ResetNeeded("the episode is over; call reset() before the next step()")
         action = _only_characters(str(action))  # numpy's text is a subclass, which JSON records must not hold
         parsed = self._parse(action)
-        results = tuple([self._run(call) for call in parsed.calls])
+        results = tuple([self.run_call(call) for call in parsed.calls])
         if self._finds_tools:
             self._add_found(parsed.calls, results)
         turn = self._turn
@@ -380,11 +423,12 @@ class ToolEnv(gym.Env[str, str]):
             rng = np.random.default_rng(_digest("perturb", self._seed, task.id))
             for change in self._perturb:
                 task = change(task, rng)
-            return _work_out(task, self.dialect)
-        key = (id(task), id(self.dialect))
+            return _work_out(task, self.dialect_of(task))
+        dialect = self.dialect_of(task) if self._varies else self.dialect
+        key = (id(task), id(dialect))
         found = _prepared.get(key)
         if found is None:
-            found = _prepared[key] = (_work_out(task, self.dialect), self.dialect)
+            found = _prepared[key] = (_work_out(task, dialect), dialect)
             if len(_prepared) > _PREPARED_TASKS:
                 _prepared.popitem(last=False)
         return found[0]
@@ -411,10 +455,6 @@ class ToolEnv(gym.Env[str, str]):
             return call
         return ToolCall.trusted(name=call.name, arguments=schema.coerce(call.arguments), id=call.id)
 
-    def _run(self, call: ToolCall) -> ToolResult:
-        assert self._session is not None
-        return checked_call(self._session, call, self._tools)
-
     def _add_found(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> None:
         found = [tool for call, result in zip(calls, results, strict=True) for tool in self.tools_found(call, result)]
         new = [tool for tool in found if tool.name not in self._tools]
@@ -433,15 +473,16 @@ class ToolEnv(gym.Env[str, str]):
             texts = [self._result_text(result) for result in results]
             delta = self.dialect.join_results(parsed.calls, texts)
             messages += [tool_chat(text, call) for text, call in zip(texts, parsed.calls, strict=True)]
-        if parsed.errors:
-            fault = " ".join(error.message for error in parsed.errors[:3])
+        fault = " ".join([error.message for error in parsed.errors[:3]]) if parsed.errors else ""
+        if dialogue and not results and self.hands_over(parsed):
+            return self._next_user_turn(fault, messages)
+        if fault:
             delta += self.dialect.render_reply(fault)
             messages.append({"role": "user", "content": fault})
         if not dialogue:
             return delta, "terminated", messages
-        if results or parsed.errors:
-            return delta, "running", messages
-        return self._next_user_turn(messages)
+        exhausted = self._limits_turns and self.turn_exhausted(parsed)
+        return delta, "truncated" if exhausted else "running", messages
 
     def _result_text(self, result: ToolResult) -> str:
         text = self.dialect.result_text(result)
@@ -462,22 +503,29 @@ class ToolEnv(gym.Env[str, str]):
         self._texts += (shown, delta)
         return delta, ended
 
-    def _next_user_turn(self, messages: list[dict[str, Any]]) -> tuple[str, Ending, list[dict[str, Any]]]:
+    def _next_user_turn(self, fault: str, messages: list[dict[str, Any]]) -> tuple[str, Ending, list[dict[str, Any]]]:
+        """What the user says next, after what was wrong with the action that handed over, if anything was."""
         task = self._playing().task
+        if self._watches_turns:
+            self.turn_ended()
         if self._turn >= len(task.user_turns):
-            return "", "terminated", messages
+            return (self.dialect.render_reply(fault) if fault else ""), "terminated", messages
         user = task.user_turns[self._turn]
         self._turn += 1
         if user.add_tools or user.remove_tools:
             self._tools = {n: s for n, s in self._tools.items() if n not in user.remove_tools}
             self._tools.update(_compile(user.add_tools))
             self._tools_changed = True
-        messages.append({"role": "user", "content": user.content})
-        return _only_characters(self.dialect.render_reply(user.content)), "running", messages
+        documents = self.dialect.render_tools(user.add_tools) if user.add_tools else ""
+        content = "\n\n".join(filter(None, (fault, documents, user.content)))
+        messages.append({"role": "user", "content": content})
+        return _only_characters(self.dialect.render_reply(content)), "running", messages
 
     def _finish(self, ended: Ending) -> Episode:
         now = self._playing()
         self._done = True
+        if self._watches_turns and ended == "truncated":
+            self.turn_ended()
         episode = Episode.trusted(
             env_id=self.env_id,
             task_id=now.task.id,
@@ -487,7 +535,7 @@ class ToolEnv(gym.Env[str, str]):
             prompt=now.prompt,
             steps=tuple(self._steps),
             ended=ended,
-            state=self._session.state() if now.asks_state and self._session is not None else None,
+            state=self.final_state(),
             rewards={},
             rubric=self.rubric.name,
             episode_return=None,

@@ -151,6 +151,8 @@ def _mean(values: list[float]) -> float:
 _RULES: dict[str, Callable[[Explanation], float]] = {
     "call_exact_match": _exact,
     "argument_f1": _f1,
+    "call_match": lambda e: (_exact(e) + _f1(e)) / 2,
+    "relevant_call": lambda e: e["ran"] / e["made"] if e["made"] else 0.0,
     "argument_accuracy": lambda e: _mean(e["pairs"]),
     "irrelevance_abstention": lambda e: float(e["outcome"] == "abstained"),
     "state_reached": lambda e: float(not e["differs"]),

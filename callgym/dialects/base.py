@@ -82,6 +82,10 @@ class Dialect(ABC):
     def render_reply(self, content: str) -> str:
         """What follows an action without calls when the user answers, or when it could not be read."""
 
+    def render_tools(self, tools: Sequence[Tool]) -> str:
+        """The documents of tools that exist from now on, for a user's turn in the middle of a conversation."""
+        return "\n".join([write_json(tool.as_chat()["function"]) for tool in tools])
+
     def result_text(self, result: ToolResult) -> str:
         """A result as the content of a tool message."""
         return result_as_json(result)
