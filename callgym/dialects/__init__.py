@@ -6,12 +6,14 @@ from callgym.dialects.apibank import ApiBankDialect, ApiBankShortDialect
 from callgym.dialects.base import Dialect, ParsedAction
 from callgym.dialects.hermes import HermesDialect
 from callgym.dialects.openai import OpenAIDialect
+from callgym.dialects.python_calls import PythonDialect
 from callgym.errors import ConfigurationError
 
 __all__ = ["DIALECTS", "Dialect", "ParsedAction", "get_dialect"]
 
 DIALECTS: dict[str, Dialect] = {
-    dialect.name: dialect for dialect in (ApiBankDialect(), ApiBankShortDialect(), HermesDialect(), OpenAIDialect())
+    dialect.name: dialect
+    for dialect in (ApiBankDialect(), ApiBankShortDialect(), HermesDialect(), OpenAIDialect(), PythonDialect())
 }
 """Name to dialect; they hold no state."""
 

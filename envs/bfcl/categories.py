@@ -10,7 +10,7 @@ from typing import Literal
 
 from callgym.errors import ConfigurationError
 
-__all__ = ["CATEGORIES", "GROUPS", "Category", "Kind", "Language", "categories_of"]
+__all__ = ["CATEGORIES", "GROUPS", "Category", "Kind", "Language", "categories_of", "category_of"]
 
 Kind = Literal["calls", "irrelevance", "relevance", "multi_turn", "memory", "web_search", "format_sensitivity"]
 """How a category is scored: by its calls, by there being none, by there being some, turn by turn, by the answer."""
@@ -99,3 +99,21 @@ def categories_of(name: str) -> tuple[Category, ...]:
     raise ConfigurationError(
         f"BFCL has no category or group {name!r}; categories: {', '.join(CATEGORIES)}; groups: {', '.join(GROUPS)}"
     )
+
+
+def category_of(task_id: str) -> Category:
+    """The category of a task by its id: ``simple_python_0``, ``memory_kv_3-customer-3``, ``starter/parallel/test/7``,
+    ``format_sensitivity_0:...``.
+
+    Raises:
+        ConfigurationError: It is no id of BFCL's.
+    """
+    if task_id.startswith("starter/"):
+        name = task_id.split("/", 2)[1]
+    else:
+        name, _, rest = task_id.partition(":")[0].rpartition("_")
+        if not rest[:1].isdigit():
+            name = ""
+    if name not in CATEGORIES:
+        raise ConfigurationError(f"{task_id!r} is the id of no task of BFCL")
+    return CATEGORIES[name]

@@ -13,13 +13,16 @@ from typing import Any
 from callgym.data import read_json_file, read_json_lines
 from callgym.errors import DataError
 
-__all__ = ["CLASS_FILES", "CONSTANTS", "LONG_CONTEXT", "BfclFiles", "naming"]
+__all__ = ["CLASS_FILES", "CONSTANTS", "LONG_CONTEXT", "PROMPTS", "SIBLING", "BfclFiles", "naming"]
 
 CONSTANTS = "env_constants.json"
 """The tables that the executable classes hold in their code (routes, rates, default states)."""
 LONG_CONTEXT = "env_long_context.json.gz"
 """The padding of ``long_context``; "@@ELLIPSIS@@" stands for Python's Ellipsis."""
-_BESIDE = "bfcl_parity"
+PROMPTS = "prompts.json"
+"""The official wording, by the names of its constants."""
+SIBLING = "bfcl_parity"
+"""Folder beside the data files that may hold these."""
 _MEND = "fetch it again: callgym fetch bfcl"
 
 CLASS_FILES = {
@@ -87,25 +90,34 @@ class BfclFiles:
         Raises:
             DataError: They are neither in the folder nor in ``bfcl_parity`` beside it.
         """
-        return _read_constants(self._find(CONSTANTS))
+        return _read_object(self._find(CONSTANTS))
 
     def long_context(self) -> dict[str, Any]:
         """The padding of ``long_context`` by name; errors as for ``constants``."""
         return _read_packed(self._find(LONG_CONTEXT))
 
-    def _find(self, name: str) -> Path:
+    def prompts(self) -> dict[str, Any] | None:
+        """The official wording by the names of its constants; None where it was not fetched."""
+        path = self._place_of(PROMPTS)
+        return None if path is None else _read_object(path)
+
+    def _place_of(self, name: str) -> Path | None:
         # The folder as it is called, not where a link leads: that is whose neighbours the user sees.
-        for place in (self.folder, self.folder.absolute().parent / _BESIDE):
-            if (place / name).is_file():
-                return place / name
+        places = (self.folder, self.folder.absolute().parent / SIBLING)
+        return next((place / name for place in places if (place / name).is_file()), None)
+
+    def _find(self, name: str) -> Path:
+        path = self._place_of(name)
+        if path is not None:
+            return path
         raise DataError(
             f"{self.folder} lacks {name}, which the executable classes run on; it is made from the package's source "
             "by: callgym fetch bfcl"
         )
 
 
-@lru_cache(maxsize=4)
-def _read_constants(path: Path) -> dict[str, Any]:
+@lru_cache(maxsize=8)
+def _read_object(path: Path) -> dict[str, Any]:
     content = read_json_file(path)
     if not isinstance(content, dict):
         raise DataError(f"{path}: a JSON object was expected; {_MEND}")

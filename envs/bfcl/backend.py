@@ -1,0 +1,80 @@
+"""What answers the calls of BFCL's tasks, by the kind of their category."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from callgym.call import ToolCall, ToolResult
+from callgym.envs.bfcl.categories import CATEGORIES
+from callgym.envs.bfcl.files import BfclFiles
+from callgym.envs.bfcl.memory.embedding import Embedder
+from callgym.envs.bfcl.memory.session import MemoryBackend
+from callgym.envs.bfcl.simulators.base import Tables
+from callgym.envs.bfcl.starter.tables import starter_tables
+from callgym.envs.bfcl.turns import open_turns
+from callgym.envs.bfcl.web.provider import Provider
+from callgym.envs.bfcl.web.tools import WebBackend
+from callgym.task import Task
+from callgym.tool_backends import Session
+
+__all__ = ["AcceptingSession", "BfclBackend"]
+
+_OFFICIAL = "official:"
+
+
+class AcceptingSession:
+    """The functions of single-turn tasks: they exist on paper only. A call that is valid is taken and gives nothing."""
+
+    def call(self, call: ToolCall) -> ToolResult:
+        """No content."""
+        return _TAKEN
+
+    def state(self) -> dict[str, Any]:
+        """Always empty."""
+        return {}
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+_TAKEN = ToolResult()
+_ACCEPTING = AcceptingSession()
+
+
+class BfclBackend:
+    """Opens what a task's category runs on."""
+
+    def __init__(self, embedder: str | Embedder = "lexical", provider: Provider | None = None) -> None:
+        """Take what can be plugged in.
+
+        Args:
+            embedder: For memory_vector: "lexical", "minilm" or an Embedder.
+            provider: What answers web searches: a SearchIndex, or a live provider of the user's own.
+
+        Raises:
+            ConfigurationError: There is no such embedder.
+        """
+        memory = MemoryBackend(embedder)
+        web = WebBackend(provider)
+        self._open: dict[str, Callable[[Task, int], Session]] = {
+            "memory": memory.open,
+            "web_search": web.open,
+            "multi_turn": lambda task, seed: open_turns(task, _tables(str(task.meta["tables"]))),
+        }
+
+    def open(self, task: Task, seed: int) -> Session:
+        """A fresh session; nothing in it is random but what the scenario seeds itself."""
+        opener = self._open.get(CATEGORIES[str(task.meta["category"])].kind)
+        return _ACCEPTING if opener is None else opener(task, seed)
+
+
+@lru_cache(maxsize=8)
+def _tables(name: str) -> Tables:
+    """The tables that a task names."""
+    if not name.startswith(_OFFICIAL):
+        return starter_tables()
+    files = BfclFiles(Path(name[len(_OFFICIAL) :]))
+    return Tables(files.constants(), files.long_context())

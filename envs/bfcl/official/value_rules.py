@@ -1,0 +1,251 @@
+"""Which values BFCL's checker takes for one argument: its type, then the value itself, quirks included.
+
+Everything that does not depend on the model's value is worked out once, in ``ArgumentRule``. Source: ``bfcl-eval``
+2026.3.23, its checker of syntax trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from callgym.envs.bfcl.official.standardise import standardise
+
+__all__ = ["TYPES", "ArgumentRule", "Fault"]
+
+TYPES: dict[str, dict[str, type]] = {
+    "python": {
+        "string": str,
+        "integer": int,
+        "float": float,
+        "boolean": bool,
+        "array": list,
+        "tuple": list,
+        "dict": dict,
+        "any": str,
+    },
+    "java": {
+        "byte": int,
+        "short": int,
+        "integer": int,
+        "float": float,
+        "double": float,
+        "long": int,
+        "boolean": bool,
+        "char": str,
+        "Array": list,
+        "ArrayList": list,
+        "Set": set,
+        "HashMap": dict,
+        "Hashtable": dict,
+        "Queue": list,
+        "Stack": list,
+        "String": str,
+        "any": str,
+    },
+    "javascript": {
+        "String": str,
+        "integer": int,
+        "float": float,
+        "Bigint": int,
+        "Boolean": bool,
+        "dict": dict,
+        "array": list,
+        "any": str,
+    },
+}
+"""Language to its declared types, and the Python type in which a value of each is expected."""
+_WITH_ITEMS = {
+    "python": ("array", "tuple"),
+    "java": ("Array", "ArrayList"),
+    "javascript": ("array",),
+}
+
+_HASHABLE = (str, int, float, bool)
+
+
+class Fault(NamedTuple):
+    """What is wrong with a call."""
+
+    error_type: str
+    """The official error type."""
+    template: str
+    """A sentence with a place for each of the values; it is made only where somebody reads it."""
+    values: tuple[Any, ...] = ()
+
+
+class ArgumentRule:
+    """One argument of a gold call: what is declared, and which values are accepted."""
+
+    def __init__(self, name: str, document: Mapping[str, Any], allowed: Sequence[Any], language: str) -> None:
+        """Read the rule.
+
+        Args:
+            name: The argument.
+            document: What the function's document says of it, ``{"type", "items", ...}``.
+            allowed: The gold's accepted values; "" among them: it may be left out.
+            language: A key of ``TYPES``.
+
+        Raises:
+            KeyError: The declared type is missing or unknown.
+        """
+        self.name = name
+        self.allowed = allowed
+        self.language = language
+        self.declared = document["type"]
+        self.expected = TYPES[language][self.declared]
+        self.inner_declared: str | None = None
+        self.inner: type | None = None
+        self._unknown_inner: str | None = None
+        if self.declared in _WITH_ITEMS[language]:
+            # Officially looked up after the value was seen to be a text, where it has to be one.
+            try:
+                self.inner_declared = document["items"]["type"]
+                self.inner = TYPES[language][self.inner_declared]
+            except KeyError as error:
+                self._unknown_inner = str(error)
+        self.possible = _first_type(allowed)
+        self.is_variable = self.possible is not None and self.possible is not self.expected
+        """The gold's values are of another type than the declared one: names of variables, as a rule."""
+        # Most values are settled by these two: of the expected type, and equal to an accepted value as they are.
+        at_once = language == "python" and self.declared not in _WITH_ITEMS["python"] and self.expected is not dict
+        self._type_at_once = self.expected if at_once else None
+        self._values_at_once = (
+            frozenset(item for item in allowed if type(item) in _HASHABLE) if at_once else frozenset()
+        )
+
+    def fault(self, value: Any) -> Fault | None:
+        """What is wrong with a value, None if nothing is.
+
+        Raises:
+            Exception: The official code raises, too, and with the same class of exception.
+        """
+        if type(value) is self._type_at_once and value in self._values_at_once:
+            return None
+        if self.language != "python":
+            if type(value) is not str:
+                short = "java" if self.language == "java" else "js"
+                return Fault(f"type_error:{short}", "argument {} must be a text, found {}", (self.name, value))
+            value = self._converted(value)
+        elif self._unknown_inner is not None:
+            raise KeyError(self._unknown_inner)
+        elif type(value) is int and self.declared == "float":
+            value = float(value)
+        if self.declared == "tuple" and type(value) is tuple:
+            value = list(value)
+        is_variable = self.is_variable
+        kind = type(value)
+        if kind is self.expected:
+            if self.inner is not None and not self._elements_fit(value):
+                # As officially: the elements are blamed only where the gold has lists, too.
+                level = "nested" if kind is self.possible else "simple"
+                return Fault(
+                    f"type_error:{level}", "elements of argument {} are of another type: {}", (self.name, value)
+                )
+        elif self.possible is not None and kind is self.possible:
+            is_variable = True
+        else:
+            return Fault("type_error:simple", "argument {} is declared {}, found {}", (self.name, self.declared, value))
+        return self._value_fault(value, is_variable)
+
+    def _converted(self, value: str) -> Any:
+        if self._unknown_inner is not None:
+            raise KeyError(self._unknown_inner)
+        from callgym.envs.bfcl.official import code_values
+
+        convert = code_values.convert_java if self.language == "java" else code_values.convert_javascript
+        return convert(value, self.declared, self.inner_declared)
+
+    def _elements_fit(self, value: Any) -> bool:
+        return any(types is None or all(type(item) in types for item in value) for types in self._element_types)
+
+    def _value_fault(self, value: Any, is_variable: bool) -> Fault | None:
+        if not is_variable:
+            if self.expected is str:
+                return None if standardise(value) in self._texts else self._wrong("string", value)
+            if self.expected is dict:
+                return self._dictionary_fault(value, self.allowed)
+            if self.expected is list:
+                if self.inner is dict:
+                    return self._dictionaries_fault(value)
+                accepted = [_standardised(item) for item in value] in self._lists
+                return None if accepted else self._wrong("list/tuple", value)
+        return None if value in self.allowed else self._wrong("others", value)
+
+    def _wrong(self, kind: str, value: Any) -> Fault:
+        return Fault(f"value_error:{kind}", "argument {} is {}, accepted are {}", (self.name, value, self.allowed))
+
+    @cached_property
+    def _element_types(self) -> list[frozenset[Any] | None]:
+        """For each accepted value the types that elements may have; None: any, as it is no list itself."""
+        return [frozenset((self.inner, _first_type(item))) if type(item) is list else None for item in self.allowed]
+
+    @cached_property
+    def _texts(self) -> frozenset[str]:
+        return frozenset(standardise(item) for item in self.allowed if type(item) is str)
+
+    @cached_property
+    def _lists(self) -> list[list[Any]]:
+        # A text here counts as the list of its characters, "" as the empty list.
+        return [[_standardised(item[place]) for place in range(len(item))] for item in self.allowed]
+
+    def _dictionary_fault(self, value: Any, candidates: Sequence[Any]) -> Fault | None:
+        fault: Fault | None = Fault(
+            "dict_checker:unclear", "argument {} has no dictionary to compare with {}", (self.name, value)
+        )
+        for candidate in candidates:
+            if candidate == "":
+                continue
+            fault = _member_fault(value, candidate)
+            if fault is None:
+                return None
+        return fault
+
+    def _dictionaries_fault(self, value: list[Any]) -> Fault | None:
+        fault: Fault | None = Fault(
+            "list_dict_checker:unclear", "argument {} has no list to compare with {}", (self.name, value)
+        )
+        for candidate in self.allowed:
+            if len(value) != len(candidate):
+                template = "argument {} has another number of dictionaries: {}"
+                fault = Fault("value_error:list_dict_count", template, (self.name, value))
+                continue
+            fault = None
+            for place, item in enumerate(value):
+                fault = self._dictionary_fault(item, [candidate[place]])
+                if fault is not None:
+                    break
+            if fault is None:
+                return None
+        return fault
+
+
+def _member_fault(value: Any, accepted: Any) -> Fault | None:
+    """What is wrong with a dictionary, compared with one of ``{key: [accepted values]}``."""
+    fault: Fault | None = None
+    for key, item in value.items():
+        if key not in accepted:
+            fault = Fault("value_error:dict_key", "key {} is not expected", (key,))
+            break
+        choices = accepted[key]
+        # Index by index as officially: one gold has a text here, whose characters are then the values.
+        if _standardised(item) not in [_standardised(choices[place]) for place in range(len(choices))]:
+            fault = Fault("value_error:dict_value", "key {} is {}, accepted are {}", (key, item, choices))
+            break
+    for key, choices in accepted.items():
+        if key not in value and "" not in choices:
+            return Fault("value_error:dict_key", "key {} is missing", (key,))
+    return fault
+
+
+def _standardised(value: Any) -> Any:
+    return standardise(value) if type(value) is str else value
+
+
+def _first_type(allowed: Sequence[Any]) -> type | None:
+    """The type of the first value that is not ""; None if there is none."""
+    for item in allowed:
+        if item != "":
+            return type(item)
+    return None
