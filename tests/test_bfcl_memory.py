@@ -74,7 +74,7 @@ def test_kv_checks_size_length_form_and_uniqueness_in_this_order() -> None:
 
 
 def test_searching_an_empty_kv_memory_divides_by_zero_as_officially() -> None:
-    session = MemoryBackend("kv").open(_task("kv"), seed=0)
+    session = MemoryBackend().open(_task("kv"), seed=0)
     result = session.call(ToolCall(name="core_memory_key_search", arguments={"query": "name"}))
     assert (result.error, result.message) == ("tool_error", "division by zero")
     for key in ("first_name", "last_name_of_aunt", "pet"):
@@ -348,14 +348,14 @@ def test_bad_snapshot_files_are_named(tmp_path: Path) -> None:
 
 def test_memory_is_carried_from_conversation_to_conversation() -> None:
     tasks = starter.starter_prerequisites("kv")["choir_1"]
-    backend = MemoryBackend("kv")
+    backend = MemoryBackend()
     shown = []
 
     def play(task: Task, snapshot: dict[str, Any]) -> dict[str, Any]:
         shown.append(task.messages[0].content or "")
         session = backend.open(task, seed=0)
         assert session.state() == snapshot or not snapshot
-        arguments = {"key": f"talk_{len(shown)}", "value": str(task.messages[1].content)}
+        arguments: Any = {"key": f"talk_{len(shown)}", "value": task.messages[1].content}
         session.call(ToolCall(name="archival_memory_add", arguments=arguments))
         session.call(ToolCall(name="core_memory_add", arguments={"key": f"talk_{len(shown)}", "value": "seen"}))
         return session.state()
@@ -372,11 +372,11 @@ def test_memory_is_carried_from_conversation_to_conversation() -> None:
 def test_a_session_does_not_write_back() -> None:
     task = starter.starter_memory("kv")[0]
     before = json.dumps(task.initial_state)
-    session = MemoryBackend("kv").open(task, seed=0)
+    session = MemoryBackend().open(task, seed=0)
     session.call(ToolCall(name="archival_memory_clear"))
     session.call(ToolCall(name="core_memory_add", arguments={"key": "mine", "value": "x"}))
     assert json.dumps(task.initial_state) == before
-    assert MemoryBackend("kv").open(task, seed=0).state() == task.initial_state
+    assert MemoryBackend().open(task, seed=0).state() == task.initial_state
 
 
 # Starter tasks.
@@ -460,7 +460,7 @@ def test_official_questions_load_with_the_reference_memory(files: BfclFiles, nam
     assert sum(bool(task.meta["in_memory"]) for task in tasks) == answerable
     for task in tasks[::20]:
         assert task.messages[0].role == "system"
-        assert MemoryBackend(name).open(task, seed=0).state() == task.initial_state
+        assert MemoryBackend().open(task, seed=0).state() == task.initial_state
 
 
 def test_without_snapshots_memory_starts_empty(files: BfclFiles) -> None:

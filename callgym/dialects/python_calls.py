@@ -33,8 +33,11 @@ from callgym.tool import Tool
 
 __all__ = ["MAX_LENGTH", "PythonDialect", "write_call"]
 
-MAX_LENGTH = 65_536
-"""A longer action is refused unread: twice what an environment takes."""
+MAX_LENGTH = 32_768
+"""A longer action is refused unread, as an environment does."""
+_MAX_CALLS = 1_000
+_MAX_FAULTS = 50
+"""After so many of them in one action the rest is not read."""
 _MAX_SHOWN = 80
 
 _BARE_NAME = r"[^\W\d]\w*+(?:\.[^\W\d]\w*+)*+"
@@ -95,9 +98,9 @@ class PythonDialect(TranscriptDialect):
         errors: list[ParseError] = []
         words: list[str] = []
         at = 0
-        while opening is not None:
+        while opening is not None and len(errors) < _MAX_FAULTS:
             words.append(rest[at : opening.start()])
-            found = _scan_list(rest, opening.end())
+            found = _scan_list(rest, opening.end(), _MAX_CALLS - len(calls))
             calls += found.calls
             errors += [fault.as_error(offset) for fault in found.faults]
             at = found.end
@@ -159,8 +162,8 @@ def _next_call(text: str, at: int) -> tuple[int, int] | None:
         return opening.start(), len(text) if error.at_end else max(error.position, opening.end())
 
 
-def _scan_list(text: str, start: int) -> _Scanned:
-    """Read calls up to the closing bracket."""
+def _scan_list(text: str, start: int, most: int) -> _Scanned:
+    """Read calls up to the closing bracket, and at most so many."""
     calls: list[ToolCall] = []
     faults: list[_Fault] = []
     at = start
@@ -177,6 +180,8 @@ def _scan_list(text: str, start: int) -> _Scanned:
             return _Scanned(calls, faults, following)
         if call is not None:
             calls.append(call)
+        if len(faults) >= _MAX_FAULTS or len(calls) > most:
+            return _cut_short(calls, faults, text, most)
         if text[following] == ",":
             at = skip_space(text, following + 1)
             if not text.startswith("]", at):
@@ -188,6 +193,13 @@ def _scan_list(text: str, start: int) -> _Scanned:
                 faults.append(_Fault("malformed", following, following, message))
             return _Scanned(calls, faults, following)
         return _Scanned(calls, faults, following + 1)
+
+
+def _cut_short(calls: list[ToolCall], faults: list[_Fault], text: str, most: int) -> _Scanned:
+    if len(calls) > most:
+        message = f"more than {_MAX_CALLS} calls are too many for one action"
+        faults.append(_Fault("too_long", len(text), len(text), message))
+    return _Scanned(calls[:most], faults, len(text))
 
 
 def _parse_bare(rest: str, offset: int, reasoning: str) -> ParsedAction:
@@ -231,8 +243,10 @@ def _scan_bare(text: str) -> _Scanned | None:
             calls.append(call)
         if fault is not None:
             faults.append(fault)
-            if end < 0:
-                return _Scanned(calls, faults, len(text)) if opening[1] is not None else None
+        if len(faults) >= _MAX_FAULTS or len(calls) > _MAX_CALLS:
+            return _cut_short(calls, faults, text, _MAX_CALLS)
+        if end < 0:
+            return _Scanned(calls, faults, len(text)) if opening[1] is not None else None
         at = skip_space(text, end)
         if text.startswith((",", ";"), at):
             at = skip_space(text, at + 1)

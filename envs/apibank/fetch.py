@@ -14,11 +14,10 @@ import hashlib
 import json
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from callgym.data import cache_folder, fetch_from, install_folder, read_json_file, recorded_sha256, sha256_of
+from callgym.data import Fetched, cache_folder, fetch_from, install_folder, read_json_file, recorded_sha256, sha256_of
 from callgym.download import Downloader, DownloadError
 from callgym.envs.apibank.class_literals import (
     ToolClass,
@@ -31,7 +30,7 @@ from callgym.envs.apibank.pins import PINS, Pins
 from callgym.envs.apibank.tasks import FILES, OPTIONAL_FILES
 from callgym.errors import DataError
 
-__all__ = ["Fetched", "copy_apibank", "download_apibank"]
+__all__ = ["copy_apibank", "download_apibank"]
 
 _FAMILY = "apibank"
 _HUB = "https://huggingface.co"
@@ -42,16 +41,6 @@ _MEND = (
     "try `callgym fetch apibank` again (what is there is kept), see whether a mirror is set (HF_ENDPOINT, "
     "CALLGYM_GITHUB), or take files you have: callgym fetch apibank --from FOLDER"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """What a fetch brought."""
-
-    files: tuple[Path, ...]
-    """The files in the cache folder."""
-    notes: tuple[str, ...]
-    """What the user should know: files that no checksum was pinned for, tables that could not be read."""
 
 
 def copy_apibank(folder: Path) -> Fetched:

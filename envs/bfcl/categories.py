@@ -25,8 +25,6 @@ class Category:
     kind: Kind
     count: int
     """Official entries."""
-    summary: str
-    """One line for a list."""
     language: Language = "python"
 
     @property
@@ -44,29 +42,29 @@ class Category:
 CATEGORIES: dict[str, Category] = {
     category.name: category
     for category in (
-        Category("simple_python", "calls", 400, "one call, one function offered"),
-        Category("simple_java", "calls", 100, "one call with values in Java's notation", "java"),
-        Category("simple_javascript", "calls", 50, "one call with values in JavaScript's notation", "javascript"),
-        Category("multiple", "calls", 200, "one call, several functions offered"),
-        Category("parallel", "calls", 200, "several calls of one function"),
-        Category("parallel_multiple", "calls", 200, "several calls of several functions"),
-        Category("irrelevance", "irrelevance", 240, "no function fits: no call"),
-        Category("live_simple", "calls", 258, "one call, from users"),
-        Category("live_multiple", "calls", 1053, "one call, up to 37 functions offered, from users"),
-        Category("live_parallel", "calls", 16, "several calls of one function, from users"),
-        Category("live_parallel_multiple", "calls", 24, "several calls of several functions, from users"),
-        Category("live_irrelevance", "irrelevance", 884, "no function fits, from users"),
-        Category("live_relevance", "relevance", 16, "some function fits, from users"),
-        Category("multi_turn_base", "multi_turn", 200, "several turns on stateful classes"),
-        Category("multi_turn_miss_func", "multi_turn", 200, "the function that is needed comes a turn later"),
-        Category("multi_turn_miss_param", "multi_turn", 200, "the value that is needed comes a turn later"),
-        Category("multi_turn_long_context", "multi_turn", 200, "several turns, tools that answer at length"),
-        Category("memory_kv", "memory", 155, "questions on earlier conversations; a key-value store"),
-        Category("memory_vector", "memory", 155, "questions on earlier conversations; a vector store"),
-        Category("memory_rec_sum", "memory", 155, "questions on earlier conversations; one running summary"),
-        Category("web_search_base", "web_search", 100, "questions over several hops; search and fetch"),
-        Category("web_search_no_snippet", "web_search", 100, "the same, results without a snippet"),
-        Category("format_sensitivity", "format_sensitivity", 5200, "200 entries in each of 26 prompt formats"),
+        Category("simple_python", "calls", 400),
+        Category("simple_java", "calls", 100, "java"),
+        Category("simple_javascript", "calls", 50, "javascript"),
+        Category("multiple", "calls", 200),
+        Category("parallel", "calls", 200),
+        Category("parallel_multiple", "calls", 200),
+        Category("irrelevance", "irrelevance", 240),
+        Category("live_simple", "calls", 258),
+        Category("live_multiple", "calls", 1053),
+        Category("live_parallel", "calls", 16),
+        Category("live_parallel_multiple", "calls", 24),
+        Category("live_irrelevance", "irrelevance", 884),
+        Category("live_relevance", "relevance", 16),
+        Category("multi_turn_base", "multi_turn", 200),
+        Category("multi_turn_miss_func", "multi_turn", 200),
+        Category("multi_turn_miss_param", "multi_turn", 200),
+        Category("multi_turn_long_context", "multi_turn", 200),
+        Category("memory_kv", "memory", 155),
+        Category("memory_vector", "memory", 155),
+        Category("memory_rec_sum", "memory", 155),
+        Category("web_search_base", "web_search", 100),
+        Category("web_search_no_snippet", "web_search", 100),
+        Category("format_sensitivity", "format_sensitivity", 5200),
     )
 }
 """Name to category, in the leaderboard's order."""

@@ -100,7 +100,9 @@ class BfclEnv(ToolEnv):
         self._index = index
         self._only_formats = category == "format_sensitivity"
         if self._only_formats and options.get("dialect") is not None:
-            raise ConfigurationError("bfcl/format_sensitivity-v0 writes each task in its own format; it takes no dialect")
+            raise ConfigurationError(
+                "bfcl/format_sensitivity-v0 writes each task in its own format; it takes no dialect"
+            )
         super().__init__(max_steps=max_steps, **options)
         self._config.update(
             official_faults=official_faults,
@@ -126,7 +128,9 @@ class BfclEnv(ToolEnv):
 
     def _refuse_official_options(self) -> None:
         if self.wording == "official" or self._memory is not None:
-            raise ConfigurationError("wording='official' and memory=FOLDER are for official data; this is the starter set")
+            raise ConfigurationError(
+                "wording='official' and memory=FOLDER are for official data; this is the starter set"
+            )
 
     def make_backend(self, source: DataSource) -> ToolBackend:
         """Simulators, memory stores, the web's index; the functions of single-turn tasks exist on paper only."""

@@ -18,19 +18,18 @@ import urllib.parse
 import zipfile
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from callgym.data import cache_folder, fetch_from, install_folder, sha256_of
+from callgym.data import Fetched, cache_folder, fetch_from, install_folder, sha256_of
 from callgym.download import MAX_MEMBER_BYTES, Downloader, DownloadError
 from callgym.envs.bfcl.files import CONSTANTS, LONG_CONTEXT, PROMPTS, SIBLING
 from callgym.envs.bfcl.pins import PINS
 from callgym.envs.bfcl.source_tables import SOURCES, Tables, read_constants, read_long_context, read_prompts
 from callgym.errors import DataError
 
-__all__ = ["Fetched", "copy_bfcl", "download_bfcl"]
+__all__ = ["copy_bfcl", "download_bfcl"]
 
 _FAMILY = "bfcl"
 _PYPI = "https://pypi.org/simple"
@@ -45,16 +44,6 @@ _MEND = (
     "try `callgym fetch bfcl` again, see whether a mirror is set (CALLGYM_PYPI), or take what you have, a folder of "
     f"data files, the package's folder or the wheel of {PINS.project} {PINS.version}: callgym fetch bfcl --from PATH"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """What a fetch brought."""
-
-    files: tuple[Path, ...]
-    """The files in the cache folder."""
-    notes: tuple[str, ...]
-    """What the user should know: files that differ from the pinned ones, tables that could not be read."""
 
 
 def download_bfcl() -> Fetched:

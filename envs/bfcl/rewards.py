@@ -59,7 +59,9 @@ def _single_verdict(task: Task, episode: Episode, category: Category) -> Verdict
             _spoken(step), original, functions, gold, ret_fmt=form.ret_fmt, tagged=form.tagged, language="python"
         )
     if episode.config.get("dialect") in _TEXT_DIALECTS:
-        return judge_text(_spoken(step), original, functions, gold, ret_fmt=category.language, language=category.language)
+        return judge_text(
+            _spoken(step), original, functions, gold, ret_fmt=category.language, language=category.language
+        )
     decoded = [{call.name: call.arguments} for call in step.calls]
     return check(decoded, gold, functions, original, language=category.language)
 
@@ -173,7 +175,6 @@ def _declared(tools: tuple[Tool, ...], tool_name: str, argument: str) -> tuple[s
             parameter = document["parameters"]["properties"].get(argument, {})
             return str(parameter.get("type", "any")), (parameter.get("items") or {}).get("type")
     return "any", None
-
 
 
 for _name, _reward in (

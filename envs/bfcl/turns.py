@@ -26,9 +26,7 @@ def open_turns(task: Task, tables: Tables) -> TurnSession:
     }
     gold = gold_trace(entry, meta["gold"], tables).turns
     # The gold's instances have a name of their own, too: see ``World.rewritten``.
-    world = World(
-        entry["involved_classes"], task.initial_state, tables, entry["long_context"], f"model_eval_{task.id}"
-    )
+    world = World(entry["involved_classes"], task.initial_state, tables, entry["long_context"], f"model_eval_{task.id}")
     return TurnSession(world, gold)
 
 

@@ -58,19 +58,21 @@ class MemorySession:
 
 
 class MemoryBackend:
-    """Opens a store for every episode, with ``task.initial_state`` as its snapshot; an empty one is no snapshot.
+    """Opens a task's kind of store (``meta["store"]``) for every episode, with ``initial_state`` as its snapshot; an
+    empty one is no snapshot.
 
     Args:
-        store: ``kv``, ``vector`` or ``rec_sum``.
         embedder: For ``vector``: "lexical", "minilm" or an Embedder.
+
+    Raises:
+        ConfigurationError: There is no such embedder.
     """
 
-    def __init__(self, store: str, embedder: str | Embedder = "lexical") -> None:
-        self._store = check_store(store)
-        self._embedder = get_embedder(embedder) if self._store == "vector" else embedder
+    def __init__(self, embedder: str | Embedder = "lexical") -> None:
+        self._embedder = get_embedder(embedder)
 
     def open(self, task: Task, seed: int) -> MemorySession:
         """A session of its own; nothing in it is random."""
-        store = open_store(self._store, self._embedder)
+        store = open_store(str(task.meta["store"]), self._embedder)
         store.load(task.initial_state)
         return MemorySession(store)

@@ -64,7 +64,7 @@ def starter_memory(store: str, split: str = "test") -> list[Task]:
         for question in person.questions:
             snapshot = snapshots[person.scenario]
             task = question_task(
-                id=f"starter_memory_{kind}/{split}_{len(tasks)}-{person.scenario}",
+                id=f"starter/memory_{kind}/{split}/{len(tasks)}-{person.scenario}",
                 store=kind,
                 scenario=person.scenario,
                 question=question.text,

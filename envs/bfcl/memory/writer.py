@@ -95,7 +95,10 @@ def _archival_notes(conversations: Sequence[Conversation]) -> list[_Note]:
 
 
 def _core_notes(conversations: Sequence[Conversation]) -> list[_Note]:
-    """Up to seven short texts of what is most worth to have at hand."""
+    """Up to seven short texts: all that was said where it fits, else what is most worth to have at hand."""
+    whole = [_Note(c.topic, piece) for c in conversations for piece in _pieces(c.turns, CORE_LENGTH)]
+    if len(whole) <= CORE_ENTRIES:
+        return whole
     for share in range(100, 0, -5):
         lines = _condensed(conversations, CORE_ENTRIES * CORE_LENGTH * share // 100)
         notes = list(_packed(lines, CORE_LENGTH))
@@ -218,13 +221,9 @@ def _condensed(conversations: Sequence[Conversation], size: int) -> list[_Note]:
         if (short := _shortened(clause))
     ]
     features = [_features(note.text) for note in notes]
-    spread = Counter(word for words in features for word in words)
     covered: set[str] = set()
     # What a clause brings in only shrinks as others are taken, so the best is found without asking all again.
-    heap = [
-        (-_worth(f, spread, covered) / (len(n.text) + 2), i)
-        for i, (f, n) in enumerate(zip(features, notes, strict=True))
-    ]
+    heap = [(-_worth(f, covered) / (len(n.text) + 2), i) for i, (f, n) in enumerate(zip(features, notes, strict=True))]
     heapq.heapify(heap)
     taken: list[int] = []
     left = size
@@ -233,7 +232,7 @@ def _condensed(conversations: Sequence[Conversation], size: int) -> list[_Note]:
         cost = len(notes[number].text) + 2
         if cost > left:
             continue
-        now = -_worth(features[number], spread, covered) / cost
+        now = -_worth(features[number], covered) / cost
         if now >= 0:
             continue
         if now > old + 1e-12:
@@ -247,8 +246,14 @@ def _condensed(conversations: Sequence[Conversation], size: int) -> list[_Note]:
 
 def _shortened(clause: str) -> str:
     """The clause without fillers, articles, pronouns and auxiliaries."""
-    short = " ".join(_DROPPED.sub("", _FILLERS.sub("", clause)).split())
+    short = " ".join(_DROPPED.sub(_unless_capitals, _FILLERS.sub("", clause)).split())
     return short.strip(" ,.!?:").strip()
+
+
+def _unless_capitals(match: re.Match[str]) -> str:
+    """Nothing; but "10 AM" is a time and "IT" a department."""
+    word = match.group()
+    return word if len(word.strip()) > 1 and word.isupper() else ""
 
 
 def _features(text: str) -> dict[str, float]:
@@ -277,5 +282,5 @@ def _word_weight(word: str, place: int) -> float:
     return _NAME_WEIGHT if word[0].isupper() and place else 1.0
 
 
-def _worth(features: dict[str, float], spread: Counter[str], covered: set[str]) -> float:
+def _worth(features: dict[str, float], covered: set[str]) -> float:
     return sum(weight for word, weight in features.items() if word not in covered)

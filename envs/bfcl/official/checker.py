@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from callgym.envs.bfcl.official.decode import DecodeFailure, counts_as_empty, decode, format_ok
-from callgym.envs.bfcl.official.value_rules import ArgumentRule, Fault
+from callgym.envs.bfcl.official.value_rules import ArgumentRule, Fault, passes_at_once
 
 __all__ = ["PreparedGold", "Verdict", "check", "judge_decoded", "judge_text", "language_of", "prepare"]
 
@@ -176,11 +175,6 @@ class _CallRule:
             self._required: Sequence[str] = document["parameters"]["required"]
             if underscore_to_dot:
                 self._name = self._name.replace(".", "_")
-            self._expected = [
-                (name, allowed)
-                for name, allowed in self._accepted.items()
-                if not (isinstance(allowed, list) and "" in allowed)
-            ]
         except _FAULTS as error:
             self._error = error
 
@@ -195,17 +189,23 @@ class _CallRule:
         for name in self._required:
             if name not in arguments:
                 return Fault("simple_function_checker:missing_required", "argument {} is required", (name,))
-        rules = self._arguments
         for name, value in arguments.items():
-            rule = rules.get(name)
+            rule = self._arguments.get(name)
             if rule is None:
                 if name not in self._declared or name not in self._accepted:
                     return Fault("simple_function_checker:unexpected_param", "argument {} is not expected", (name,))
-                rule = rules[name] = ArgumentRule(name, self._declared[name], self._accepted[name], self._language)
+                document, allowed = self._declared[name], self._accepted[name]
+                if self._language == "python" and passes_at_once(value, document, allowed):
+                    continue
+                rule = self._arguments[name] = ArgumentRule(name, document, allowed, self._language)
             fault = rule.fault(value)
             if fault is not None:
                 return fault
-        for name, allowed in self._expected:
+        # All that are given are accepted ones: where their numbers agree, none is missing.
+        return None if len(arguments) == len(self._accepted) else self._missing(arguments)
+
+    def _missing(self, arguments: Mapping[str, Any]) -> Fault | None:
+        for name, allowed in self._accepted.items():
             if name not in arguments and "" not in allowed:
                 return Fault("simple_function_checker:missing_optional", "argument {} is expected", (name,))
         return None
@@ -225,16 +225,7 @@ class PreparedGold:
         self._gold = gold
         self._functions = tuple(functions)
         self._options = (language, underscore_to_dot)
-
-    @cached_property
-    def _rules(self) -> list[_CallRule]:
-        """A rule a gold call, with the document of the function it names."""
-        return [_CallRule(call, self._functions, *self._options, by_name=True) for call in self._gold]
-
-    @cached_property
-    def _rules_of_first(self) -> list[_CallRule]:
-        """The same with the first document, whatever it is called."""
-        return [_CallRule(call, self._functions, *self._options, by_name=False) for call in self._gold[:1]]
+        self._rules: dict[bool, list[_CallRule]] = {}
 
     def check(self, decoded: Sequence[Mapping[str, Any]], category: str) -> Verdict:
         """The verdict on decoded calls, by the rule for the category.
@@ -245,15 +236,15 @@ class PreparedGold:
         if "parallel" in category:
             return self._check_parallel(decoded)
         if "multiple" in category:
-            return _check_one(decoded, self._rules, "multiple_function_checker", len(self._gold))
-        return _check_one(decoded, self._rules_of_first, "simple_function_checker", 1)
+            return _check_one(decoded, self._call_rules(True), "multiple_function_checker", len(self._gold))
+        return _check_one(decoded, self._call_rules(False), "simple_function_checker", 1)
 
     def _check_parallel(self, decoded: Sequence[Mapping[str, Any]]) -> Verdict:
         checker = "parallel_function_checker_no_order"
         if len(decoded) != len(self._gold):
             return _wrong_count(checker, len(decoded), len(self._gold))
         left = list(decoded)
-        for place, rule in enumerate(self._rules):
+        for place, rule in enumerate(self._call_rules(True)):
             fault: Fault | None = None
             for at, call in enumerate(left):
                 fault = rule.fault(call)
@@ -264,6 +255,14 @@ class PreparedGold:
                 template = f"no call fits gold call {place + 1}; of the last one tried: {fault.template}"
                 return Verdict(False, f"{checker}:cannot_find_match", template, fault.values)
         return _VALID
+
+    def _call_rules(self, by_name: bool) -> list[_CallRule]:
+        """A rule a gold call: with the document of the function it names, or with the first one whatever its name."""
+        rules = self._rules.get(by_name)
+        if rules is None:
+            rules = [_CallRule(call, self._functions, *self._options, by_name) for call in self._gold]
+            self._rules[by_name] = rules
+        return rules
 
 
 def _check_one(decoded: Sequence[Mapping[str, Any]], rules: list[_CallRule], checker: str, count: int) -> Verdict:

@@ -102,7 +102,7 @@ def _check_stray_word(text: str, at: int) -> None:
 
 
 def _check_name(name: str) -> None:
-    if not _KEYWORDS.isdisjoint(name.split(".")):
+    if name in _KEYWORDS or ("." in name and not _KEYWORDS.isdisjoint(name.split("."))):
         raise _NotPlain
 
 

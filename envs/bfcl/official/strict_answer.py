@@ -27,6 +27,7 @@ _NEXT_FIELD = r"""[}]|,\s{0,40}["']?[A-Za-z_]{1,40}["']?\s{0,40}:"""
 _AFTER_QUOTE = re.compile(rf"\s{{0,40}}(?:{_NEXT_FIELD}|\Z)")
 _END_UNQUOTED = re.compile(rf"{_NEXT_FIELD}|\n")
 
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _CHUNK = re.compile(r"\n|[^\s\n]+")
 _NUMBER = re.compile(r"([+-]?)(\d+|\d{1,3}(?:,\d{3})+)(\.\d+)?(?:st|nd|rd|th)?")
 _MARKS = re.compile(r"[\W_]+")
@@ -111,7 +112,9 @@ def strict_answer(text: str, accepted: Sequence[Any]) -> tuple[float, dict[str, 
 
 
 def _scored(score: float, answer: str, reason: str) -> tuple[float, dict[str, Any]]:
-    return score, {"answer": answer[:300], "reason": reason}
+    # Half surrogates, which a model can write, cannot be kept in a record.
+    shown = answer[:300].encode("utf-8", "replace").decode("utf-8")
+    return score, {"answer": shown, "reason": reason}
 
 
 # The answer field.
@@ -144,7 +147,14 @@ def _field_value(text: str, start: int) -> tuple[str, int]:
             break
         closing = text.find(quote, closing + 1)
     end = closing if closing >= 0 else len(text)
-    return text[start + 1 : end].replace("\\" + quote, quote), end
+    return _ESCAPE.sub(_unescaped, text[start + 1 : end]), end
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    escaped = match[1]
+    if len(escaped) > 1:
+        return chr(int(escaped[1:], 16))
+    return " " if escaped in "nrt" else escaped
 
 
 # Words.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from callgym.envs.bfcl.official.standardise import standardise
 
-__all__ = ["TYPES", "ArgumentRule", "Fault"]
+__all__ = ["TYPES", "ArgumentRule", "Fault", "passes_at_once"]
 
 TYPES: dict[str, dict[str, type]] = {
     "python": {
@@ -62,7 +62,8 @@ _WITH_ITEMS = {
     "javascript": ("array",),
 }
 
-_HASHABLE = (str, int, float, bool)
+# Types of which a value that equals an accepted one as it stands passes, whatever the finer rules.
+_AT_ONCE = {"string": str, "any": str, "integer": int, "float": float, "boolean": bool}
 
 
 class Fault(NamedTuple):
@@ -108,12 +109,6 @@ class ArgumentRule:
         self.possible = _first_type(allowed)
         self.is_variable = self.possible is not None and self.possible is not self.expected
         """The gold's values are of another type than the declared one: names of variables, as a rule."""
-        # Most values are settled by these two: of the expected type, and equal to an accepted value as they are.
-        at_once = language == "python" and self.declared not in _WITH_ITEMS["python"] and self.expected is not dict
-        self._type_at_once = self.expected if at_once else None
-        self._values_at_once = (
-            frozenset(item for item in allowed if type(item) in _HASHABLE) if at_once else frozenset()
-        )
 
     def fault(self, value: Any) -> Fault | None:
         """What is wrong with a value, None if nothing is.
@@ -121,8 +116,6 @@ class ArgumentRule:
         Raises:
             Exception: The official code raises, too, and with the same class of exception.
         """
-        if type(value) is self._type_at_once and value in self._values_at_once:
-            return None
         if self.language != "python":
             if type(value) is not str:
                 short = "java" if self.language == "java" else "js"
@@ -219,6 +212,15 @@ class ArgumentRule:
             if fault is None:
                 return None
         return fault
+
+
+def passes_at_once(value: Any, document: Mapping[str, Any], allowed: Any) -> bool:
+    """Whether a Python value passes without a closer look, as most do; False says nothing.
+
+    Raises:
+        KeyError: The document declares no type.
+    """
+    return type(value) is _AT_ONCE.get(document["type"]) and type(allowed) is list and value in allowed
 
 
 def _member_fault(value: Any, accepted: Any) -> Fault | None:

@@ -24,8 +24,9 @@ _COUNTED = {"l": "lines", "w": "words", "c": "characters"}
 _UNITS = ("B", "KB", "MB", "GB", "TB")
 
 _LONGEST_NAME = 4_096
+_LONGEST_PATH = 100_000
 _MOST_LEVELS = 100
-_MOST_VISITED = 20_000
+_MOST_VISITED = 15_000
 _MOST_ENCODED = 4_000_000
 _LONGEST_LISTING = 1_000_000
 
@@ -357,6 +358,8 @@ class GorillaFileSystem(Simulator):
             return self._current
         if path == "/":
             return self.root
+        if isinstance(path, str) and len(path) > _LONGEST_PATH:
+            raise Refusal(f"The path is too long: {len(path)} characters.")
         names = path.strip("/").split("/")
         directory = self.root if path.startswith("/") else self._current
         for name in names:
@@ -454,7 +457,7 @@ def _as_values(directory: _Directory, walk: _Walk, level: int = 0) -> dict[str, 
 def _twins(*starts: _Directory) -> dict[int, Any]:
     """Original's ``id`` to copy, of all that can be reached; what is shared is shared among the copies."""
     reached = _reached(*starts)
-    twins: dict[int, Any] = {key: copy.copy(item) for key, item in reached.items()}
+    twins: dict[int, Any] = {key: _twin(item) for key, item in reached.items()}
     tables: dict[int, dict[str, Any]] = {}
     for key, item in reached.items():
         if isinstance(item, _Directory):
@@ -463,6 +466,14 @@ def _twins(*starts: _Directory) -> dict[int, Any]:
             twins[key].contents = table
             twins[key].parent = None if item.parent is None else twins[id(item.parent)]
     return twins
+
+
+def _twin(item: _File | _Directory) -> _File | _Directory:
+    if isinstance(item, _File):
+        return _File(item.name, item.content)
+    twin = _Directory(item.name)
+    twin.level = item.level
+    return twin
 
 
 def _reached(*starts: _Directory) -> dict[int, _File | _Directory]:

@@ -24,8 +24,9 @@ _MOST_BITS_OF_VALUE = 20_000
 _GUARD_BITS = 64
 _TABLE_STEP = 9
 _ROOTS = 8
-_NUMBER = re.compile(r"(?P<sign>[+-]?)(?P<whole>\d*)(?:\.(?P<rest>\d*))?(?:e(?P<exponent>[+-]?\d{1,4}))?")
+_NUMBER = re.compile(r"(?P<sign>[+-]?)(?P<whole>\d*)(?:\.(?P<rest>\d*))?(?:e(?P<exponent>[+-]?\d+))?")
 _MOST_EXPONENT = 400
+_LONGEST_TEXT = 1_000
 _SPECIAL_WORDS = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
@@ -111,6 +112,8 @@ def _of_text(text: str, bits: int) -> _Real | None:
     text = text.lower().strip()
     if text in _SPECIAL_WORDS:
         return _SPECIAL_WORDS[text]
+    if len(text) > _LONGEST_TEXT:
+        raise Refusal("The number has too many digits.")
     if "/" in text:
         try:
             numerator, denominator = map(int, text.split("/"))

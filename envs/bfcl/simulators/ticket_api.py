@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from callgym.envs.bfcl.simulators.base import Simulator, Tables
+from callgym.envs.bfcl.simulators.base import Refusal, Simulator, Tables
 from callgym.envs.bfcl.simulators.refusing import refusing
 from callgym.envs.bfcl.simulators.storage import Storage
 from callgym.json_value import copy_trusted
@@ -18,6 +18,7 @@ from callgym.json_value import copy_trusted
 __all__ = ["TicketAPI"]
 
 _FIELDS = frozenset(("title", "description", "status", "priority"))
+_MOST_FIELDS = 1_000
 
 
 @refusing
@@ -83,7 +84,10 @@ class TicketAPI(Simulator):
         ticket = self._ticket(ticket_id)
         if not ticket:
             return _unknown(ticket_id)
-        unknown = sorted(updates.keys() - _FIELDS, key=str)
+        fields = updates.keys()
+        if len(fields) > _MOST_FIELDS:
+            raise Refusal("There are too many fields to update.")
+        unknown = sorted(fields - _FIELDS, key=str)
         if unknown:
             return {"error": f"Invalid fields for update: {', '.join(unknown)}"}
         self._storage.take(updates)

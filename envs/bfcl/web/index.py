@@ -40,7 +40,7 @@ SELECT rowid FROM words WHERE words MATCH ? ORDER BY round(bm25(words, 4.0, 1.0)
 _MOST_HITS = 30
 _MOST_CHARACTERS = 8_192
 _MOST_WORDS = 64
-_MOST_STEPS = 200_000  # of a thousand instructions of SQLite's each
+_MOST_STEPS = 20_000  # of a thousand instructions of SQLite's each
 _BODY = 240
 _BODY_FROM = 20_000
 

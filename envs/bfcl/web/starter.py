@@ -119,7 +119,7 @@ def starter_web(snippets: bool, split: str = "test") -> list[Task]:
     world = corpus(split)
     return [
         web_task(
-            id=f"starter_{web_category(snippets)}/{split}_{number}",
+            id=f"starter/{web_category(snippets)}/{split}/{number}",
             question=question.text,
             accepted=(question.answer,),
             snippets=snippets,

@@ -22,7 +22,8 @@ __all__ = ["NO_INDEX", "WebBackend", "WebSession", "WebTools"]
 
 NO_INDEX = (
     "There is nothing to search here: no index of documents was given, and the live web is never contacted by itself. "
-    "Make an index with callgym.envs.bfcl.web.index.build_index and give its path, or give a Provider of your own."
+    "Make an index with callgym.envs.bfcl.web.index.build_index and give its path, gym.make(..., index=PATH), or give "
+    "a Provider of your own in its place."
 )
 """What both tools answer where there is no provider."""
 
