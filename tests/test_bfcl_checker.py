@@ -96,7 +96,8 @@ def test_decodes_as_the_official_decoder(text: str, decoded: Any) -> None:
 # Text to the exception that the official decoder raises.
 UNDECODED = [
     ("I cannot do that.", "SyntaxError"),
-    ("Sorry, no function fits", "AssertionError"),
+    ("Sorry, no function fits", "SyntaxError"),
+    ("Sorry, no", "AssertionError"),
     ("I'm sorry", "SyntaxError"),
     ("```python\n[f(a=1)]\n```", "SyntaxError"),
     ("Here: [f(a=1)]", "SyntaxError"),

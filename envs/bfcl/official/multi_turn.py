@@ -49,7 +49,7 @@ RESPONSE = "multi_turn:execution_response_mismatch"
 FORCED = "multi_turn:force_terminated"
 INFERENCE = "multi_turn:inference_error"
 
-_MAX_TRACES = 256
+_MAX_TRACES = 1_024
 _MAX_SEEN = 4_096
 _ATOMS = frozenset((str, int, float, bool, type(None)))
 

@@ -34,7 +34,7 @@ _KEY = re.compile(rf"(?:{_TEXT}){_SPACE}:{_SPACE}")
 _AFTER_COLLECTION = re.compile(_SEPARATOR)
 _AFTER_CALL = re.compile(rf"{_SPACE}(,?){_SPACE}")
 _EMPTY = re.compile(rf"\[{_SPACE}\]")
-_NO_CALL = re.compile(rf"\[\s*+({_WORD})(?:\s*+(,)|\s++({_WORD})(?![A-Za-z0-9_])|(['\"]))")
+_PROSE = re.compile(rf"\[\s*+({_WORD})(?:\s++({_WORD})|(['\"]))")
 _STRAY_WORD = re.compile(rf"\]?+\s*+({_WORD})")
 
 _KEYWORDS = frozenset(keyword.kwlist)
@@ -83,21 +83,19 @@ def read_plain_calls(text: str) -> list[dict[str, dict[str, Any]]] | None:
 
 
 def _check_prose(text: str) -> None:
-    """Refuse what begins with two words, or with a word alone: neither makes a list of calls."""
-    found = _NO_CALL.match(text)
-    if found is None or found[1] in _KEYWORDS or found[3] in _KEYWORDS:
+    """Refuse what begins with two words, or with a word and a quote: no expression does."""
+    found = _PROSE.match(text)
+    # Outside ASCII there may be what cannot be encoded at all, which officially is another error.
+    if found is None or found[1] in _KEYWORDS or found[2] in _KEYWORDS or not text.isascii():
         return
-    # Behind a comment's sign the closing bracket does not count, and the list may be what is called.
-    if found[2] and "#" not in text:
-        raise DecodeFailure("AssertionError", f"{found[1][:40]!r} is no call")
-    if found[3] or (found[4] and found[1].lower() not in _STRING_PREFIXES):
+    if found[2] or found[1].lower() not in _STRING_PREFIXES:
         raise DecodeFailure("SyntaxError", f"{found[1][:40]!r} is no call")
 
 
 def _check_stray_word(text: str, at: int) -> None:
     """Refuse a word right behind a call, or behind the list of calls."""
     found = _STRAY_WORD.match(text, at)
-    if found is not None and found[1] not in _KEYWORDS:
+    if found is not None and found[1] not in _KEYWORDS and text.isascii():
         raise DecodeFailure("SyntaxError", f"{found[1][:40]!r} behind a call")
 
 

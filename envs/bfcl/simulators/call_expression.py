@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
@@ -17,11 +18,13 @@ from typing import Any, NamedTuple
 
 from callgym.envs.bfcl.simulators.flat_call import FlatCall, read_flat_call
 
-__all__ = ["CallExpression", "Container", "Fault", "ReadText", "read_call_text"]
+__all__ = ["TOO_LONG", "CallExpression", "Container", "Fault", "ReadText", "read_call_text"]
 
 _ATOMS = frozenset((str, int, float, bool, type(None)))
-_MAX_CACHED = 2_000
-_MANY_PARTS = 50_000
+_MAX_CACHED = 500
+_LONG = 20_000
+# One that is never closed goes on to the end.
+_QUOTED = re.compile(r"""'[^'\\]*+(?:\\.[^'\\]*+)*+('|\Z)|"[^"\\]*+(?:\\.[^"\\]*+)*+("|\Z)""", re.DOTALL)
 _MAX_BITS = 1_024
 _MAX_REPEATED = 10_000
 
@@ -69,13 +72,13 @@ def read_call_text(text: str) -> ReadText:
 
 
 def _read(text: str) -> ReadText:
-    flat = read_flat_call(text)
+    flat = read_flat_call(text) if len(text) <= _LONG else None
     if flat is not None:
         return _of_flat(flat, "(" not in text[len(flat.name) + 1 :])
     head = text.partition("(")[0].rstrip()
     head = head.split(".")[1] if "." in head else head
-    if len(text) > _MANY_PARTS and sum(map(text.count, ",+-*/%:[({~")) > _MANY_PARTS:
-        return ReadText(Fault("the call is too long"), True, head)
+    if len(text) > _LONG and _is_too_long(text):
+        return ReadText(TOO_LONG, True, head)
     try:
         reader = _Reader()
         node = reader.value(_parse(text))
@@ -98,7 +101,17 @@ def _of_flat_value(value: Any) -> Any:
     return Container(list, value) if type(value) is tuple else value
 
 
-_read_cached = lru_cache(maxsize=8_192)(_read)
+_read_cached = lru_cache(maxsize=4_096)(_read)
+
+
+def _is_too_long(text: str) -> bool:
+    """Whether there is so much beside the quoted texts, or so many of them, that Python's parser would take long;
+    or one that is never closed."""
+    rest, quoted = _QUOTED.subn("", text)
+    if len(rest) + quoted > _LONG or text.count("(") > _LONG:
+        return True
+    closing = _QUOTED.sub(r"\1\2", text)
+    return len(closing) - len(rest) < quoted
 
 
 def _parse(text: str) -> ast.expr:
@@ -159,6 +172,8 @@ class _Reader:
         return CallExpression(_path(node.func), positional, keywords, is_flat)
 
 
+TOO_LONG = Fault("the call is too long")
+"""What a call text gets that would take long to read."""
 _NOT_LITERAL = Fault("only calls with literal arguments can be run")
 
 

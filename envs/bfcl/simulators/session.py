@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, cast
 
 from callgym.call import ToolCall, ToolResult
 from callgym.envs.bfcl.simulators.base import Refusal, Simulator, Tables
-from callgym.envs.bfcl.simulators.call_expression import CallExpression, Container, Fault, read_call_text
+from callgym.envs.bfcl.simulators.call_expression import TOO_LONG, CallExpression, Container, Fault, read_call_text
 from callgym.envs.bfcl.simulators.result_writer import PaddedWriter, write_result
 from callgym.envs.bfcl.simulators.scenario import derived
 from callgym.envs.bfcl.simulators.signature import Signature, signatures_of
@@ -27,7 +27,7 @@ from callgym.errors import ConfigurationError
 from callgym.json_value import copy_json, copy_trusted
 from callgym.task import Task
 
-__all__ = ["CLASSES", "ERROR_PREFIX", "REFUSED", "BfclBackend", "BfclSession", "Outcome", "World", "class_of"]
+__all__ = ["CLASSES", "ERROR_PREFIX", "REFUSED", "BfclBackend", "BfclSession", "Outcome", "World", "class_of", "result_of"]
 
 _HERE = "callgym.envs.bfcl.simulators"
 CLASSES: dict[str, str] = {
@@ -47,6 +47,8 @@ ERROR_PREFIX = "Error during execution: "
 REFUSED = frozenset(("kill", "exit", "quit", "remove", "unlink", "popen", "Popen", "run"))
 """Function names that the official harness refuses, whatever the classes offer."""
 
+_MOST_REWRITING = 20_000
+_EACH_REWRITING = 10
 _MAX_PASSED_ON = 200_000
 _ATOMS = frozenset((str, int, float, bool, type(None)))
 _AS_THEY_ARE = frozenset((bool, type(None)))
@@ -94,7 +96,18 @@ def _tools_of(classes: tuple[str, ...]) -> dict[str, Signature]:
 class World:
     """One instance of each class that an entry involves, made when it is first needed."""
 
-    __slots__ = ("_config", "_instances", "_long_context", "_name", "_tables", "_tools", "_write", "classes", "touched")
+    __slots__ = (
+        "_budget",
+        "_config",
+        "_instances",
+        "_long_context",
+        "_name",
+        "_tables",
+        "_tools",
+        "_write",
+        "classes",
+        "touched",
+    )
 
     def __init__(
         self,
@@ -124,6 +137,7 @@ class World:
         self._tables = tables
         self._long_context = long_context
         self._name = name
+        self._budget = 0  # for rewriting a call's texts
         padding = tables.long_context if long_context else None
         self._write = derived(padding, PaddedWriter).write if padding else write_result
         self._instances: dict[str, Simulator] = {}
@@ -148,6 +162,7 @@ class World:
             if path[:2][-1] in REFUSED:
                 raise _Failed(f"Function call {path[:2][-1]} is not allowed.")
             tool = self._tool(path)
+            self._budget = _MOST_REWRITING
             values = [self._own(value) for value in positional]
             keywords = {key: self._own(value) for key, value in arguments.items()}
             return self._outcome(self._call(tool, values, keywords))
@@ -290,6 +305,9 @@ class World:
         return value
 
     def _rewritten_value(self, value: str) -> str:
+        self._budget -= _EACH_REWRITING + value.count("(")
+        if self._budget < 0:
+            raise _Failed(TOO_LONG.text)
         source = repr(value)
         rewritten = self.rewritten(source)
         return value if rewritten == source else cast("str", literal_eval(rewritten))

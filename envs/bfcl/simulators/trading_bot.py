@@ -14,6 +14,7 @@ from typing import Any
 from callgym.envs.bfcl.simulators.base import Refusal, Simulator, Tables
 from callgym.envs.bfcl.simulators.result_writer import ELLIPSIS
 from callgym.envs.bfcl.simulators.scenario import DAY, TIME, Scenario, derived, entry, read_time
+from callgym.envs.bfcl.simulators.storage import Storage
 
 __all__ = ["TradingBot"]
 
@@ -39,6 +40,7 @@ class TradingBot(Simulator):
         scenario = Scenario("TradingBot", config, tables)
         self._tables = tables
         self._seed = scenario.seed
+        self._storage = Storage()
         self.orders: dict[Any, Any] = {_as_id(key): order for key, order in scenario.take("orders").items()}
         self.account_info: dict[str, Any] = scenario.take("account_info")
         self.authenticated: bool = scenario.values["authenticated"]
@@ -146,6 +148,7 @@ class TradingBot(Simulator):
                 funds = f"required ${cost:.2f} but only ${balance:.2f} available."
                 return {"error": f"Insufficient funds: {funds}"}
         price = float(price)
+        self._storage.take(order_type, amount)
         order_id = self.order_counter
         order = {"id": order_id, "order_type": order_type, "symbol": symbol, "price": price, "amount": amount}
         self.orders[order_id] = {**order, "status": "Open"}
@@ -197,6 +200,7 @@ class TradingBot(Simulator):
         if amount <= 0:
             return {"error": "Funding amount must be positive."}
         entry(self.account_info, "balance")
+        self._storage.take(amount)
         self.account_info["balance"] += amount
         return self._booked("deposit", amount, "Account funded successfully")
 
@@ -210,6 +214,7 @@ class TradingBot(Simulator):
             return {"error": "Transaction amount must be positive."}
         if amount > entry(self.account_info, "balance"):
             return {"error": "Insufficient funds for withdrawal."}
+        self._storage.take(amount)
         self.account_info["balance"] -= amount
         return self._booked("withdrawal", amount, "Withdrawal successful")
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from callgym.envs.bfcl.simulators.base import Refusal, Simulator, Tables
 from callgym.envs.bfcl.simulators.scenario import DAY, Scenario, derived, entry, read_time
+from callgym.envs.bfcl.simulators.storage import Storage
 from callgym.json_value import copy_trusted
 
 __all__ = ["TravelAPI"]
@@ -58,6 +59,7 @@ class TravelAPI(Simulator):
         scenario = Scenario("TravelAPI", config, tables)
         self._tables = tables
         self._seed = scenario.seed
+        self._storage = Storage()
         vars(self).update({name: scenario.values[name] for name in self._SCENARIO})
         self.credit_card_list = scenario.take("credit_card_list")
         self.booking_record = scenario.take("booking_record")
@@ -157,6 +159,7 @@ class TravelAPI(Simulator):
             return {"error": fault}
         if card_number in self.credit_card_list:
             return {"error": "Card already registered"}
+        self._storage.take(card_number, expiration_date, cardholder_name, card_verification_number)
         card_id = self._digits(12)
         self.credit_card_list[card_id] = {
             "card_number": card_number,
@@ -234,6 +237,7 @@ class TravelAPI(Simulator):
             return {"booking_status": False, "error": "Insufficient funds"}
         if self.budget_limit is not None and card["balance"] < self.budget_limit:
             return {"booking_status": False, "error": "Balance is less than budget limit"}
+        self._storage.take(travel_date)
         card["balance"] -= cost
         booking_id, transaction_id = self._digits(7), self._digits(8)
         self.booking_record[booking_id] = {
