@@ -17,14 +17,14 @@ from callgym.envs.base import FLAGS, Protocol, ToolEnv
 from callgym.envs.bfcl import rewards as _rewards  # noqa: F401  registers BFCL's rewards and rubrics
 from callgym.envs.bfcl.backend import BfclBackend
 from callgym.envs.bfcl.categories import CATEGORIES, Category, categories_of
-from callgym.envs.bfcl.files import BfclFiles
+from callgym.envs.bfcl.files import PROMPTS, BfclFiles
 from callgym.envs.bfcl.format_dialect import format_dialect
 from callgym.envs.bfcl.loading import official_tasks, starter_tasks
 from callgym.envs.bfcl.official.decode import DecodeFailure, execute_pairs
 from callgym.envs.bfcl.turns import TurnSession
 from callgym.envs.bfcl.web.index import open_index
 from callgym.envs.bfcl.web.provider import Provider
-from callgym.errors import ConfigurationError
+from callgym.errors import ConfigurationError, DataError
 from callgym.goal import CallsGoal, DecisionGoal
 from callgym.json_value import copy_json
 from callgym.task import Task
@@ -119,7 +119,7 @@ class BfclEnv(ToolEnv):
             found = [starter_tasks(category, split) for category in self.categories]
         else:
             files = BfclFiles(source.folder)
-            wording = files.wording() if self.wording == "official" else None
+            wording = _official_wording(files) if self.wording == "official" else None
             found = [official_tasks(files, category, split, self._memory, wording) for category in self.categories]
         tasks = found[0] if len(found) == 1 else [task for part in found for task in part]
         if not self.exclude_flagged:
@@ -211,6 +211,13 @@ class BfclEnv(ToolEnv):
             return self.dialect.render_action([ToolCall(**searches[done])])
         gold: Any = task.meta["gold"]
         return self.dialect.render_action((), str({"answer": gold[0], "context": "It stands in what was found."}))
+
+
+def _official_wording(files: BfclFiles) -> dict[str, Any]:
+    wording = files.prompts()
+    if wording is None:
+        raise DataError(f"{files.folder} lacks {PROMPTS}, the official wording; fetch it with: callgym fetch bfcl")
+    return wording
 
 
 def _official_parse(action: str) -> ParsedAction:

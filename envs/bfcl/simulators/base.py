@@ -30,6 +30,8 @@ class Tables:
     """The content of ``env_constants.json``, or of the starter set's own tables in the same form."""
     long_context: Mapping[str, Any] = field(default_factory=dict)
     """The padding by name; empty where nothing is padded."""
+    class_of: Callable[[str], type[Simulator]] | None = None
+    """Where the classes themselves come from, by official name; None: our simulators."""
 
 
 class Simulator:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 import re
 from ast import literal_eval
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, cast
 
@@ -27,7 +27,17 @@ from callgym.errors import ConfigurationError
 from callgym.json_value import copy_json, copy_trusted
 from callgym.task import Task
 
-__all__ = ["CLASSES", "ERROR_PREFIX", "REFUSED", "BfclBackend", "BfclSession", "Outcome", "World", "class_of", "result_of"]
+__all__ = [
+    "CLASSES",
+    "ERROR_PREFIX",
+    "REFUSED",
+    "BfclBackend",
+    "BfclSession",
+    "Outcome",
+    "World",
+    "class_of",
+    "result_of",
+]
 
 _HERE = "callgym.envs.bfcl.simulators"
 CLASSES: dict[str, str] = {
@@ -47,6 +57,8 @@ ERROR_PREFIX = "Error during execution: "
 REFUSED = frozenset(("kill", "exit", "quit", "remove", "unlink", "popen", "Popen", "run"))
 """Function names that the official harness refuses, whatever the classes offer."""
 
+_MAX_DEPTH = 100
+_TOO_DEEP = "the arguments are nested too deeply"
 _MOST_REWRITING = 20_000
 _EACH_REWRITING = 10
 _MAX_PASSED_ON = 200_000
@@ -85,11 +97,11 @@ class _Failed(Exception):
 
 
 @lru_cache(maxsize=256)
-def _tools_of(classes: tuple[str, ...]) -> dict[str, Signature]:
+def _tools_of(classes: tuple[str, ...], source: Callable[[str], type[Simulator]]) -> dict[str, Signature]:
     """Tool name to signature; of classes that share a name the last has it."""
     tools: dict[str, Signature] = {}
     for name in classes:
-        tools |= signatures_of(name, class_of(name))
+        tools |= signatures_of(name, source(name))
     return tools
 
 
@@ -98,6 +110,7 @@ class World:
 
     __slots__ = (
         "_budget",
+        "_class_of",
         "_config",
         "_instances",
         "_long_context",
@@ -132,7 +145,8 @@ class World:
             ConfigurationError: There is no such class.
         """
         self.classes = tuple(involved_classes)
-        self._tools = _tools_of(self.classes)
+        self._class_of = tables.class_of or class_of
+        self._tools = _tools_of(self.classes, self._class_of)
         self._config = initial_config
         self._tables = tables
         self._long_context = long_context
@@ -168,6 +182,8 @@ class World:
             return self._outcome(self._call(tool, values, keywords))
         except _Failed as failure:
             return _failure(failure)
+        except RecursionError:
+            return _failure(_Failed(_TOO_DEEP))
 
     def run_call_text(self, text: str) -> Outcome:
         """Run a call that is given as text, ``cd(folder='x')``; calls among the arguments are run first.
@@ -179,6 +195,8 @@ class World:
             return self._outcome(self._value_of_text(text))
         except _Failed as failure:
             return _failure(failure)
+        except RecursionError:
+            return _failure(_Failed(_TOO_DEEP))
 
     def result_text(self, text: str) -> str:
         """The official result string of a call text: ``run_call_text`` for those who need nothing else."""
@@ -186,6 +204,8 @@ class World:
             return self._text(self._value_of_text(text))
         except _Failed as failure:
             return f"{ERROR_PREFIX}{failure}"
+        except RecursionError:
+            return f"{ERROR_PREFIX}{_TOO_DEEP}"
 
     def _value_of_text(self, text: str) -> Any:
         read = read_call_text(text)
@@ -253,7 +273,7 @@ class World:
         instance = self._instances.get(owner)
         if instance is None:
             config = self._config.get(owner, {})
-            instance = self._instances[owner] = class_of(owner)(config, self._tables, self._long_context)
+            instance = self._instances[owner] = self._class_of(owner)(config, self._tables, self._long_context)
         return instance
 
     # Results.
@@ -293,15 +313,17 @@ class World:
     def _instance_name(self, owner: str) -> str:
         return _NOT_IN_NAMES.sub("_", f"{self._name}_{owner}_instance")
 
-    def _own(self, value: Any) -> Any:
+    def _own(self, value: Any, depth: int = 0) -> Any:
         """A copy of an argument as it is after the official rewriting of the call's text."""
         kind = type(value)
         if kind is str:
             return self._rewritten_value(value) if "(" in value else value
+        if depth > _MAX_DEPTH:
+            raise _Failed(_TOO_DEEP)
         if kind is dict:
-            return {self._own(key): self._own(item) for key, item in value.items()}
+            return {self._own(key): self._own(item, depth + 1) for key, item in value.items()}
         if kind is list or kind is tuple:
-            return kind(self._own(item) for item in value)
+            return kind([self._own(item, depth + 1) for item in value])
         return value
 
     def _rewritten_value(self, value: str) -> str:

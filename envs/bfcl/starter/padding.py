@@ -32,7 +32,6 @@ _SYSTEMS = (
     "Rain sensor", "Mirror motor", "Horn", "Fuse box", "Window lift", "Boot liner", "Coolant", "Gearbox oil",
     "Steering oil", "Washer fluid", "Brake fluid", "Radio", "Navigation maps", "Airbag", "Belt tensioner", "Alarm",
 )  # fmt: skip
-_PARTS = ("part number", "service interval", "supplier", "shelf")
 _SHOPS = ("Hask and Sons", "Merrow Parts", "Tolland Garage", "The Spanner Barn", "Crane and Vetch", "Bright Bolt")
 _SHAPES = ("cedar", "heron", "basalt", "clover", "falcon", "marble", "willow", "otter", "garnet", "thistle")
 _TASKS = (
