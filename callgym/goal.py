@@ -83,6 +83,10 @@ class DecisionGoal(Noun):
     """A reference reply, for policies that imitate."""
     free: tuple[str, ...] = ()
     """Tools that may be called before declining: a tool search."""
+    missing: tuple[str, ...] = ()
+    """For ``ask``: the parameters without a value, one of which a question back must name."""
+    worded: bool = False
+    """Whether the reply's kind is read from its words. Where it is not, any reply without a call declines."""
 
 
 class AnswerGoal(Noun):
