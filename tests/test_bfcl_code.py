@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callgym.envs.bfcl.code_text import java_text, javascript_text, read_java, read_javascript
+from callgym.envs.bfcl.code_text import code_texts, java_text, javascript_text, read_java, read_javascript
 from callgym.envs.bfcl.official import syntax_tree
 from callgym.envs.bfcl.official.checker import check, judge_text
 from callgym.envs.bfcl.official.code_values import convert_java, convert_javascript
@@ -480,10 +480,10 @@ MORE_CODE = [
     ":",
     "\\u",
 ]
-code_texts = st.lists(st.sampled_from(CODE + MORE_CODE), max_size=16).map("".join)
+programs = st.lists(st.sampled_from(CODE + MORE_CODE), max_size=16).map("".join)
 
 
-@given(code_texts)
+@given(programs)
 def test_any_text_is_read_and_converted(text: str) -> None:
     for declared, inner in (("Array", "String"), ("ArrayList", "integer"), ("HashMap", None), ("String", None)):
         read_java(text, declared, inner)
@@ -587,6 +587,40 @@ WRITTEN: list[tuple[str, Any, str, str | None, str]] = [
 @pytest.mark.parametrize(("language", "value", "declared", "inner", "expected"), WRITTEN)
 def test_values_are_written(language: str, value: Any, declared: str, inner: str | None, expected: str) -> None:
     assert WRITE[language](value, declared, inner) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "value", "documented", "texts"),
+    [
+        (
+            "java",
+            ["a", "b"],
+            {"type": "Array", "items": {"type": "String"}},
+            ("new String[]{a, b}", 'new String[]{"a", "b"}'),
+        ),
+        ("java", ["a,b"], {"type": "Array", "items": {"type": "String"}}, ('new String[]{"a,b"}',)),
+        (
+            "java",
+            ["a,b"],
+            {"type": "ArrayList", "items": {"type": "String"}},
+            ('new ArrayList<String>() {{ add("a,b"); }}', 'new ArrayList<String>(Arrays.asList("a,b"))'),
+        ),
+        ("java", [1], {"type": "Array", "items": {"type": "integer"}}, ("new int[]{1}",)),
+        ("java", "a", {}, ("a",)),
+        ("java", "a", {"type": None, "items": "no document"}, ("a",)),
+        ("javascript", '"a"', {"type": "String"}, ("'\"a\"'",)),
+        ("javascript", ['say "a"'], {"type": "array", "items": {"type": "String"}}, None),
+    ],
+)
+def test_a_programmers_text_stands_beside_the_official_one(
+    language: Any, value: Any, documented: dict[str, Any], texts: tuple[str, ...] | None
+) -> None:
+    if texts is None:
+        official, programmers = code_texts(value, documented, language)
+        assert READ[language](programmers, "array", "String") == value
+        assert CONVERT[language](official, "array", "String") == value
+    else:
+        assert code_texts(value, documented, language) == texts
 
 
 # Official rows

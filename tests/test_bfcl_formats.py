@@ -282,7 +282,8 @@ def test_the_official_words_are_filled_in_once() -> None:
 def test_words_that_are_missing_are_named(name: str) -> None:
     with pytest.raises(DataError, match=name):
         PromptWording.from_source({key: value for key, value in SOURCE.items() if key != name})
-    for bad in (None, [], {}, {"plaintext": 3, "python": 3, "classic": 3}):
+    others: list[Any] = [None, [], {}, {"plaintext": 3, "python": 3, "classic": 3}]
+    for bad in others:
         with pytest.raises(DataError, match=f"{name}.*callgym fetch bfcl"):
             PromptWording.from_source({**SOURCE, name: bad})
 

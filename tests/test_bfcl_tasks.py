@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callgym.envs.bfcl.categories import CATEGORIES
+from callgym.envs.bfcl.code_text import code_texts
 from callgym.envs.bfcl.files import CLASS_FILES, BfclFiles
 from callgym.envs.bfcl.golds import MAX_VALUES, read_gold
 from callgym.envs.bfcl.label_faults import label_fault, withheld_fault
 from callgym.envs.bfcl.multi_turn_tasks import REVEAL, called_name, load_multi_turn, parse_gold_call
-from callgym.envs.bfcl.notations import as_source, unquoted_array
 from callgym.envs.bfcl.official.checker import check
 from callgym.envs.bfcl.tasks import SINGLE_TURN_KINDS, load_format_sensitivity, load_single
 from callgym.envs.bfcl.tools import fit_to, make_tool
@@ -30,10 +30,21 @@ SINGLE_TURN = [name for name, category in CATEGORIES.items() if category.kind in
 WITH_CALLS = [name for name, category in CATEGORIES.items() if category.kind == "calls"]
 MULTI_TURN = [name for name, category in CATEGORIES.items() if category.kind == "multi_turn"]
 
-FAIL_AS_JAVA = {f"simple_java_{n}" for n in (1, 35, 36, 64, 65, 67, 68, 78, 83, 85, 86, 89, 90, 91)}
-CANNOT_PASS = {"live_simple_106-63-0", "live_simple_112-68-0", "live_multiple_862-181-3", "live_multiple_964-207-0"}
+LISTS_OF_ANY = {"simple_java_36", "simple_java_65"}
+ONLY_AN_EMPTY_MAP = {"simple_java_64"}
+QUOTED_ARRAYS_FAIL = {f"simple_java_{n}" for n in (35, 78, 83, 85, 86, 89, 90, 91)}
+MAPS_ARE_LOST = {f"simple_java_{n}" for n in (1, 67, 68)}
+CANNOT_PASS = {
+    "live_simple_106-63-0",
+    "live_simple_112-68-0",
+    "live_multiple_862-181-3",
+    "live_multiple_964-207-0",
+    *LISTS_OF_ANY,
+}
 OWN_ANSWER_FAILS = {
-    *FAIL_AS_JAVA,
+    *ONLY_AN_EMPTY_MAP,
+    *QUOTED_ARRAYS_FAIL,
+    *MAPS_ARE_LOST,
     *CANNOT_PASS,
     "live_multiple_507-149-4",
     "parallel_multiple_12",
@@ -286,7 +297,7 @@ def test_what_one_value_is_written_out_to_is_bounded() -> None:
 def test_values_in_the_notation_of_the_language_pass_the_official_converters(
     value: Any, declared: dict[str, Any], language: Any, text: str
 ) -> None:
-    assert as_source(value, declared, language) == text
+    assert code_texts(value, declared, language) == (text,)
     accepted = {key: [item] for key, item in value.items()} if isinstance(value, dict) else value
     function = document({"p": {"description": "", **declared}}, required=["p"])
     answer = [{"shop.find": {"p": [accepted]}}]
@@ -298,9 +309,31 @@ def test_values_in_the_notation_of_the_language_pass_the_official_converters(
 def test_an_array_of_texts_is_accepted_as_java_has_it_and_as_the_official_converter_does() -> None:
     declared = {"type": "Array", "items": {"type": "String"}}
     call = gold_of([["-v", "x"]], declared, language="java")
-    assert call.arguments["p"] == ('new String[]{"-v", "x"}', "new String[]{-v, x}")
-    assert unquoted_array([1], {"type": "Array", "items": {"type": "integer"}}) is None
-    assert unquoted_array(["a"], {"type": "ArrayList"}) is None
+    assert call.arguments["p"] == ("new String[]{-v, x}", 'new String[]{"-v", "x"}')
+    function = document({"p": declared})
+    assert "unquoted" in str(label_fault([{"shop.find": {"p": [["-v", "x"]]}}], [function], "simple_java"))
+
+
+@pytest.mark.parametrize(
+    ("declared", "accepted", "words"),
+    [
+        ({"type": "ArrayList", "items": {"type": "any"}}, [["a", 1]], "no call can pass"),
+        ({"type": "ArrayList", "items": {"type": "any"}}, [["a", 1], ["a"]], "as written, fails"),
+        ({"type": "Set", "items": {"type": "integer"}}, [[1]], "no call can pass"),
+        ({"type": "HashMap"}, [{"a": "plain"}], "only an empty map passes"),
+        ({"type": "HashMap"}, [{"a": ["b"]}], "without its entries"),
+        ({"type": "HashMap"}, [{}], None),
+        ({"type": "Array", "items": {"type": "String"}}, [["a, b"]], "no call can pass"),
+        ({"type": "Array", "items": {"type": "integer"}}, [[1, 2]], None),
+        ({"type": "ArrayList", "items": {"type": "String"}}, [["a, b"]], None),
+    ],
+)
+def test_what_cannot_be_said_in_java_is_a_label_fault(
+    declared: dict[str, Any], accepted: list[Any], words: str | None
+) -> None:
+    function = document({"p": {"description": "", **declared}}, required=["p"])
+    fault = label_fault([{"shop.find": {"p": accepted}}], [function], "simple_java")
+    assert fault is None if words is None else words in str(fault)
 
 
 @pytest.mark.parametrize(
@@ -609,8 +642,11 @@ def test_every_reference_fits_its_tool_and_passes_the_official_checker_unless_fl
         calls = calls_of(task).turns[0]
         for call in calls:
             assert schemas[call.name].check(call.reference().arguments) is None, task.id
-        for chosen in _choices(task):
-            assert _passes(task, chosen) or task.id in FAIL_AS_JAVA | CANNOT_PASS, (task.id, chosen)
+        reference, *others = _choices(task)
+        failing = CANNOT_PASS | ONLY_AN_EMPTY_MAP
+        assert _passes(task, reference) != (task.id in failing), task.id
+        for chosen in others:
+            assert _passes(task, chosen) or task.id in failing | QUOTED_ARRAYS_FAIL, (task.id, chosen)
 
 
 def _choices(task: Task) -> Iterator[list[dict[str, Any]]]:
@@ -637,7 +673,9 @@ def test_the_entries_whose_own_answer_fails_are_found(loaded: dict[str, list[Tas
     faults = {t.id: str(t.meta["label_fault"]) for tasks in loaded.values() for t in tasks if "label_fault" in t.meta}
     assert set(faults) == OWN_ANSWER_FAILS
     assert {id for id, fault in faults.items() if "no call can pass" in fault} == CANNOT_PASS
-    assert {id for id, fault in faults.items() if "map" in fault} == {f"simple_java_{n}" for n in (1, 67, 68)}
+    assert {id for id, fault in faults.items() if "without its entries" in fault} == MAPS_ARE_LOST
+    assert {id for id, fault in faults.items() if "unquoted" in fault} == QUOTED_ARRAYS_FAIL
+    assert {id for id, fault in faults.items() if "only an empty map" in fault} == ONLY_AN_EMPTY_MAP
 
 
 def test_answers_that_contradict_their_documents_are_flagged_and_little_is_let_go(

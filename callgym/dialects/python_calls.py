@@ -14,11 +14,12 @@ arguments whose names are no identifiers stand in a dict, ``f(a=1, **{'odd name'
 
 What cannot be read costs one call: an argument without a name, one that is no literal or is given twice is an error
 of kind ``arguments``, other breaches are ``malformed``, and its neighbours in the list are made. A text that breaks
-off is ``truncated``, and neither the call it breaks off in nor one that nothing follows is made.
+off is ``truncated``. A call in a list is made only where a comma or the closing bracket follows it.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
@@ -50,7 +51,7 @@ _KEY = re.compile(r"([^\W\d]\w*+)\s*+=(?!=)\s*+").match
 _ARGUMENT = re.compile(rf"([^\W\d]\w*+)\s*+=\s*+{SCALAR}(?:,\s*+|(?=\)))").match
 _BARE = re.compile(rf"{_BARE_NAME}\((?=\s*+(\)|[^\W\d]\w*+\s*+=(?!=))?)")
 _PLAIN_NAME = re.compile(r"[^\W\d][\w.-]*")
-_WORD = re.compile(r"[\w.]*+")
+_WORD = re.compile(r"\*?+[\w.]*+")
 _PLAIN_KEY = re.compile(r"[^\W\d]\w*")
 
 # What a call that cannot be read is skipped with: everything up to the next bracket, strings whole.
@@ -116,11 +117,14 @@ class PythonDialect(TranscriptDialect):
         return f"{content}\n{written}" if content else written
 
     def opening(self, tools: Sequence[Tool], instruction: str | None) -> str:
-        """The benchmark's words or our own, around the tools' documents."""
-        lines = [write_document(tool.as_chat()["function"]) + "\n" for tool in tools]
-        if instruction is not None:
-            return "".join([instruction if instruction.endswith("\n") else f"{instruction}\n", *lines])
-        return "".join([_INSTRUCTION, *lines, _FORM]) if lines else ""
+        """Words around the tools' documents: our own, or the benchmark's with the documents it does not hold itself."""
+        if instruction is None:
+            lines = [f"{write_document(tool.as_chat()['function'])}\n" for tool in tools]
+            return "".join([_INSTRUCTION, *lines, _FORM]) if lines else ""
+        # Tools whose names stand in it in quotes are documented there.
+        missing = [tool for tool in tools if json.dumps(tool.name, ensure_ascii=False) not in instruction]
+        lines = [f"{write_document(tool.as_chat()['function'])}\n" for tool in missing]
+        return "".join([instruction if instruction.endswith("\n") else f"{instruction}\n", *lines])
 
 
 class _Fault(NamedTuple):
@@ -174,25 +178,27 @@ def _scan_list(text: str, start: int, most: int) -> _Scanned:
             if end < 0:  # where the call ends cannot be told: what follows may be part of its values
                 return _Scanned(calls, faults, len(text))
         following = skip_space(text, end)
-        if following >= len(text):
+        if text[following : following + 1] not in (",", "]"):
             if fault is None:
-                faults.append(_Fault("truncated", following, at, "']' is missing at the end"))
+                faults.append(_unfollowed(text, at, following))
             return _Scanned(calls, faults, following)
         if call is not None:
             calls.append(call)
         if len(faults) >= _MAX_FAULTS or len(calls) > most:
             return _cut_short(calls, faults, text, most)
-        if text[following] == ",":
-            at = skip_space(text, following + 1)
-            if not text.startswith("]", at):
-                continue
-            following = at
-        if text[following] != "]":
-            if fault is None:
-                message = f"',' or ']' belongs before {text[following : following + 20]!r}"
-                faults.append(_Fault("malformed", following, following, message))
-            return _Scanned(calls, faults, following)
-        return _Scanned(calls, faults, following + 1)
+        at = skip_space(text, following + 1)
+        if text[following] == "]":
+            return _Scanned(calls, faults, following + 1)
+        if text.startswith("]", at):
+            return _Scanned(calls, faults, at + 1)
+
+
+def _unfollowed(text: str, start: int, position: int) -> _Fault:
+    """The fault of a call in a list that neither goes on nor ends behind it."""
+    if position >= len(text):
+        return _Fault("truncated", position, start, "']' is missing at the end")
+    found = text[position : position + 20]
+    return _Fault("malformed", position, start, f"',' or ']' belongs before {found!r}")
 
 
 def _cut_short(calls: list[ToolCall], faults: list[_Fault], text: str, most: int) -> _Scanned:
@@ -282,7 +288,8 @@ def _scan_call(text: str, position: int) -> tuple[ToolCall, int]:
     elif (start := _call_opening(text, position)) >= 0:
         name, _ = scan_value(text, position)
     else:
-        at_end = _skip_stranger(text, position) >= len(text)
+        end = _skip_stranger(text, position)
+        at_end = end >= len(text) or text[end] in "'\""
         message = f"a call has the form name(parameter=value), found {text[position : position + 20]!r}"
         raise LiteralError(message, position, at_end=at_end)
     arguments, end = _scan_arguments(text, skip_space(text, start))

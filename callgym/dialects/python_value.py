@@ -57,9 +57,7 @@ _ESCAPED = {
 }  # fmt: skip
 _DIGITS = {"x": "2 hexadecimal digits", "u": "4 hexadecimal digits", "U": "8 hexadecimal digits"}
 
-_NUMBER = re.compile(
-    r"[+-]?+(?:0[xXoObB]\w*+|(?:[0-9][0-9_]*+\.?+[0-9_]*+|\.[0-9][0-9_]*+)(?:[eE][+-]?+[0-9][0-9_]*+)?+)"
-)
+_NUMBER = re.compile(r"[+-]?+(?:0[xXoObB]\w*+|(?:[0-9][0-9_]*+\.?+[0-9_]*+|\.[0-9][0-9_]*+)(?:[eE][+-]?+[0-9_]*+)?+)")
 _WORD = re.compile(r"[^\W\d][\w.]*+")
 _NOT_FINITE = frozenset(("nan", "inf", "infinity", "math.nan", "math.inf", "np.nan", "np.inf"))
 
@@ -229,7 +227,7 @@ def _scan_odd(text: str, position: int, first: str) -> tuple[Any, int]:
         raise LiteralError(f"a text with the prefix {other[1]} is no plain value; write the text itself", position)
     number = _NUMBER.match(text, position)
     if number is not None:
-        return _number(number.group(), position), number.end()
+        return _number(number.group(), position, number.end() >= len(text)), number.end()
     word = _WORD.match(text, position)
     if word is not None:
         return _read_word(text, position, word.group(), word.end())
@@ -299,7 +297,7 @@ def _unescape(found: re.Match[str], offset: int) -> str:
     return chr(code)
 
 
-def _number(written: str, position: int) -> int | float:
+def _number(written: str, position: int, at_end: bool) -> int | float:
     if len(written) >= MAX_NUMBER_LENGTH:
         raise LiteralError(f"a number of {MAX_NUMBER_LENGTH} characters or more", position)
     digits = written.lstrip("+-")
@@ -314,7 +312,7 @@ def _number(written: str, position: int) -> int | float:
     except LiteralError:
         raise
     except ValueError:
-        raise LiteralError(f"{written[:40]!r} is no number", position) from None
+        raise LiteralError(f"{written[:40]!r} is no number", position, at_end=at_end) from None
 
 
 def _finite(written: str, position: int) -> float:

@@ -14,13 +14,14 @@ the programmer's text stands.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
+from callgym.envs.bfcl.categories import Language
 from callgym.envs.bfcl.code_reader import read_java, read_javascript
 from callgym.envs.bfcl.official.code_values import convert_java, convert_javascript
 
-__all__ = ["java_text", "javascript_text", "read_java", "read_javascript"]
+__all__ = ["code_texts", "java_text", "javascript_text", "read_java", "read_javascript"]
 
 _CLASSES = {
     "integer": ("int", "Integer"),
@@ -53,26 +54,41 @@ def java_text(value: Any, declared: str, inner: str | None = None) -> str:
         declared: The parameter's official type.
         inner: The type of a collection's elements.
     """
-    return _choose(value, _java_forms(value, declared, inner), declared, inner, convert_java, read_java)
+    return _choose(value, declared, inner, "java")
 
 
 def javascript_text(value: Any, declared: str, inner: str | None = None) -> str:
     """A value in JavaScript's notation; the arguments are those of ``java_text``."""
-    forms = _javascript_forms(value, declared, inner)
-    return _choose(value, forms, declared, inner, convert_javascript, read_javascript)
+    return _choose(value, declared, inner, "javascript")
 
 
-def _choose(
-    value: Any,
-    forms: Iterator[str],
-    declared: str,
-    inner: str | None,
-    convert: _Read,
-    read: _Read,
-) -> str:
+def code_texts(value: Any, documented: Mapping[str, Any], language: Language) -> tuple[str, ...]:
+    """A value in a language's notation, and as a programmer writes it where the official converter wants it otherwise.
+
+    Args:
+        value: As for ``java_text``.
+        documented: The parameter's official document, ``{"type", "items", ...}``.
+        language: ``java`` or ``javascript``.
+
+    Returns:
+        What ``java_text`` or ``javascript_text`` gives; then the other text, if there is one.
+    """
+    items = documented.get("items")
+    declared = str(documented.get("type") or "any")
+    inner = items.get("type") if isinstance(items, Mapping) else None
+    forms, _, read = _NOTATIONS[language]
+    chosen = _choose(value, declared, inner, language)
+    programmers = next(forms(value, declared, inner))
+    if programmers == chosen or not _same(read(programmers, declared, inner), value):
+        return (chosen,)
+    return chosen, programmers
+
+
+def _choose(value: Any, declared: str, inner: str | None, language: Language) -> str:
     """The first form that both readers understand, or else the official one, or else the first of all."""
+    forms, convert, read = _NOTATIONS[language]
     first = passing = None
-    for form in forms:
+    for form in forms(value, declared, inner):
         first = form if first is None else first
         if _same(_converted(form, declared, inner, convert), value):
             if _same(read(form, declared, inner), value):
@@ -224,3 +240,20 @@ def _javascript_scalar(value: Any, declared: str | None) -> str:
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     return f"{value}n" if declared == "Bigint" and isinstance(value, int) else repr(value)
+
+
+class _Notation(NamedTuple):
+    """How values are written and read in a language."""
+
+    forms: Callable[[Any, str, str | None], Iterator[str]]
+    """The ways to write a value, the programmer's first."""
+    convert: _Read
+    """The official converter."""
+    read: _Read
+    """Our own reader."""
+
+
+_NOTATIONS: dict[Language, _Notation] = {
+    "java": _Notation(_java_forms, convert_java, read_java),
+    "javascript": _Notation(_javascript_forms, convert_javascript, read_javascript),
+}

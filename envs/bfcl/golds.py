@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from callgym.envs.bfcl.categories import Language
-from callgym.envs.bfcl.notations import as_source, unquoted_array
+from callgym.envs.bfcl.code_text import code_texts
 from callgym.goal import GoldCall
 
 __all__ = ["MAX_VALUES", "Gold", "accepted_values", "read_gold"]
@@ -43,7 +43,8 @@ def read_gold(
     Args:
         answer: ``[{name: {parameter: [accepted values]}}]``.
         functions: The documents of the entry's functions.
-        language: For Java and JavaScript values are text in that language's notation.
+        language: For Java and JavaScript values are text in that language's notation, and where a programmer writes
+            another text than the official converter reads, both are accepted.
 
     Raises:
         LookupError, TypeError, ValueError, AttributeError: The answer is damaged; see ``files.naming``.
@@ -95,11 +96,8 @@ def accepted_values(accepted: Sequence[Any], documented: Mapping[str, Any], lang
         for value in itertools.islice(_plain(official), MAX_VALUES):
             if language == "python":
                 yield value
-                continue
-            yield as_source(value, documented, language)
-            unquoted = unquoted_array(value, documented) if language == "java" else None
-            if unquoted is not None:
-                yield unquoted
+            else:
+                yield from code_texts(value, documented, language)
 
 
 def _plain(official: Any) -> Iterator[Any]:

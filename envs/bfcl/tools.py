@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import jsonschema_rs
 
 from callgym.envs.bfcl.categories import Language
-from callgym.envs.bfcl.notations import as_source
+from callgym.envs.bfcl.code_text import code_texts
 from callgym.schema import ToolSchema
 from callgym.tool import Tool
 
@@ -107,7 +107,7 @@ def _source_text(entry: Any, language: Language) -> dict[str, Any]:
     words = f"{documented.get('description', '')} ({_NAMES[language]} source text; type: {declared}{of}{with_fields})"
     schema: dict[str, Any] = {"type": "string", "description": words.lstrip()}
     if documented.get("default") is not None:
-        schema["default"] = as_source(documented["default"], documented, language)
+        schema["default"] = code_texts(documented["default"], documented, language)[0]
     return schema
 
 

@@ -155,6 +155,8 @@ def _decision(category: str, called: bool, why: str = "") -> Verdict:
 class _CallRule:
     """One gold call with its function's document."""
 
+    __slots__ = ("_accepted", "_arguments", "_declared", "_error", "_language", "_name", "_required")
+
     def __init__(
         self,
         gold: Mapping[str, Any],
@@ -168,8 +170,8 @@ class _CallRule:
         # What is wrong with a document or a gold shows when it is used, as officially.
         self._error: Exception | None = None
         try:
-            document: Any = _document(functions, (*gold,)[0]) if by_name else functions[0]
-            self._accepted: Mapping[str, Any] = (*gold.values(),)[0]
+            ((name, self._accepted), *_) = gold.items()
+            document: Any = _document(functions, name) if by_name else functions[0]
             self._name: str = document["name"]
             self._declared: Mapping[str, Any] = document["parameters"]["properties"]
             self._required: Sequence[str] = document["parameters"]["required"]

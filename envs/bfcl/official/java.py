@@ -60,12 +60,13 @@ def _cut(node: Any, code: str) -> str:
 def _arguments(node: Any, code: str) -> dict[str | None, str]:
     arguments: dict[str | None, str] = {}
     twice = False
-    for child in node.children:
+    for child in node.named_children:
+        kind = child.type
         name: str | None = None
-        if child.type == "assignment_expression":
+        if kind == "assignment_expression":
             parts = child.children
             name, value = _cut(parts[0], code), _value(parts[2], code)
-        elif child.type in ("identifier", "class_literal"):
+        elif kind in ("identifier", "class_literal"):
             value = _cut(child, code)
         else:
             continue
@@ -77,7 +78,9 @@ def _arguments(node: Any, code: str) -> dict[str | None, str]:
 
 
 def _value(node: Any, code: str) -> str:
-    return _cut(node, code)[1:-1] if node.type in _QUOTED else _tokens(node, code)
+    if node.type in _QUOTED:
+        return _cut(node, code)[1:-1]
+    return _tokens(node, code) if node.child_count else _cut(node, code)
 
 
 def _tokens(node: Any, code: str) -> str:

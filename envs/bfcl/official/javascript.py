@@ -50,12 +50,13 @@ def _text(node: Any) -> str:
 def _arguments(node: Any) -> dict[str | None, str]:
     arguments: dict[str | None, str] = {}
     twice = False
-    for child in node.children:
+    for child in node.named_children:
+        kind = child.type
         name: str | None = None
-        if child.type == "assignment_expression":
+        if kind == "assignment_expression":
             parts = child.children
             name, value = _text(parts[0]), _unquoted(_text(parts[2]))
-        elif child.type in ("identifier", "true"):
+        elif kind in ("identifier", "true"):
             value = _text(child)
         else:
             continue

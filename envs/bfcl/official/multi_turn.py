@@ -13,8 +13,10 @@ Officially instances stay in the process and padded ones share records; here not
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from callgym.envs.bfcl.official.decode import execute_calls
@@ -98,13 +100,13 @@ class GoldTurn(NamedTuple):
     """Each of them once, and how often it occurs."""
     state: Mapping[str, Mapping[str, Any]]
     """Class to attribute to value after the turn, of the classes that the gold has called so far; not to be changed."""
-    opened: SimulatedWorld
-    """The entry's world as it is before any call."""
+    open: Callable[[], SimulatedWorld]
+    """Makes the entry's world as it is before any call."""
 
     def state_of(self, name: str) -> Mapping[str, Any]:
         """Attribute to value after the turn, of one class; not to be changed."""
         state = self.state.get(name)
-        return self.opened.public_state((name,))[name] if state is None else state
+        return self.open().public_state((name,))[name] if state is None else state
 
 
 class GoldTrace(NamedTuple):
@@ -133,7 +135,7 @@ _seen: OrderedDict[str, None] = OrderedDict()
 
 
 def gold_trace(entry: Mapping[str, Any], gold: Sequence[Sequence[str]], tables: Tables) -> GoldTrace:
-    """Run an entry's gold, or remember how it went: the last few hundred traces are kept.
+    """Run an entry's gold, or remember how it went: the last thousand or so are kept.
 
     Args:
         entry: The official entry: ``id``, ``involved_classes``, ``initial_config``.
@@ -152,7 +154,8 @@ def gold_trace(entry: Mapping[str, Any], gold: Sequence[Sequence[str]], tables: 
         trace = _traces[name] = GoldTrace(tuple(turns), source, tables)
         if len(_traces) > _MAX_TRACES:
             _traces.popitem(last=False)
-    _traces.move_to_end(name)
+    with suppress(KeyError):  # another thread may just have made room
+        _traces.move_to_end(name)
     return trace
 
 
@@ -171,12 +174,12 @@ def _gold_turns(entry: Mapping[str, Any], gold: Sequence[Sequence[str]], tables:
 
 def _run_gold(entry: Mapping[str, Any], gold: Sequence[Sequence[str]], tables: Tables) -> Iterator[GoldTurn]:
     """Run turn after turn; a turn's state is the instances' own and changes with the next."""
-    world = _world(entry, tables, "model_ground_truth_eval")
-    opened = _world(entry, tables, "model_ground_truth_eval")
+    make = _opener(entry, tables, "model_ground_truth_eval")
+    world = make()
     for calls in gold:
         results = tuple(map(world.result_text, calls))
         needed = {text: results.count(text) for text in results}
-        yield GoldTurn(results, tuple(needed.items()), world.public_state(world.touched), opened)
+        yield GoldTurn(results, tuple(needed.items()), world.public_state(world.touched), make)
 
 
 def _freeze(turns: Iterable[GoldTurn], scenario: Mapping[str, Any]) -> Iterator[GoldTurn]:
@@ -187,9 +190,9 @@ def _freeze(turns: Iterable[GoldTurn], scenario: Mapping[str, Any]) -> Iterator[
         yield turn._replace(state=state)
 
 
-def _world(entry: Mapping[str, Any], tables: Tables, role: str) -> SimulatedWorld:
+def _opener(entry: Mapping[str, Any], tables: Tables, role: str) -> Callable[[], SimulatedWorld]:
     name = f"{role}_{entry['id']}"
-    return SimulatedWorld(entry["involved_classes"], entry["initial_config"], tables, has_padding(entry), name)
+    return partial(SimulatedWorld, entry["involved_classes"], entry["initial_config"], tables, has_padding(entry), name)
 
 
 def _frozen(value: Any, earlier: Any = None) -> Any:
@@ -268,7 +271,7 @@ def score(entry: Mapping[str, Any], gold: Sequence[Sequence[str]], turns: Sequen
     """
     if len(turns) != len(gold):
         return Verdict(False, FORCED, None, f"{len(turns)} of {len(gold)} turns were played")
-    world = _world(entry, tables, "model_eval")
+    world = _opener(entry, tables, "model_eval")()
     results: dict[str, int] = {}
     for number, (gold_turn, steps) in enumerate(zip(_gold_turns(entry, gold, tables), turns, strict=True)):
         for calls in steps:

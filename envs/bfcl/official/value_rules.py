@@ -7,7 +7,6 @@ Everything that does not depend on the model's value is worked out once, in ``Ar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from callgym.envs.bfcl.official.standardise import standardise
@@ -66,6 +65,10 @@ _WITH_ITEMS = {
 _AT_ONCE = {"string": str, "any": str, "integer": int, "float": float, "boolean": bool}
 
 
+# Of these a list that equals an accepted one as it stands passes, too.
+_LISTS = frozenset((list, str))
+
+
 class Fault(NamedTuple):
     """What is wrong with a call."""
 
@@ -109,6 +112,10 @@ class ArgumentRule:
         self.possible = _first_type(allowed)
         self.is_variable = self.possible is not None and self.possible is not self.expected
         """The gold's values are of another type than the declared one: names of variables, as a rule."""
+        # Worked out when they are first needed.
+        self._element_types: list[frozenset[Any] | None] | None = None
+        self._texts: frozenset[str] | None = None
+        self._lists: list[list[Any]] | None = None
 
     def fault(self, value: Any) -> Fault | None:
         """What is wrong with a value, None if nothing is.
@@ -151,37 +158,34 @@ class ArgumentRule:
         return convert(value, self.declared, self.inner_declared)
 
     def _elements_fit(self, value: Any) -> bool:
-        return any(types is None or all(type(item) in types for item in value) for types in self._element_types)
+        if self._element_types is None:
+            self._element_types = _element_types(self.allowed, self.inner)
+        for types in self._element_types:
+            if types is None or types.issuperset(map(type, value)):
+                return True
+        return False
 
     def _value_fault(self, value: Any, is_variable: bool) -> Fault | None:
         if not is_variable:
             if self.expected is str:
+                if self._texts is None:
+                    self._texts = frozenset([standardise(item) for item in self.allowed if type(item) is str])
                 return None if standardise(value) in self._texts else self._wrong("string", value)
             if self.expected is dict:
                 return self._dictionary_fault(value, self.allowed)
             if self.expected is list:
                 if self.inner is dict:
                     return self._dictionaries_fault(value)
+                if self._lists is None:
+                    if value in self.allowed and _LISTS.issuperset(map(type, self.allowed)):
+                        return None
+                    self._lists = _lists(self.allowed)
                 accepted = [_standardised(item) for item in value] in self._lists
                 return None if accepted else self._wrong("list/tuple", value)
         return None if value in self.allowed else self._wrong("others", value)
 
     def _wrong(self, kind: str, value: Any) -> Fault:
         return Fault(f"value_error:{kind}", "argument {} is {}, accepted are {}", (self.name, value, self.allowed))
-
-    @cached_property
-    def _element_types(self) -> list[frozenset[Any] | None]:
-        """For each accepted value the types that elements may have; None: any, as it is no list itself."""
-        return [frozenset((self.inner, _first_type(item))) if type(item) is list else None for item in self.allowed]
-
-    @cached_property
-    def _texts(self) -> frozenset[str]:
-        return frozenset(standardise(item) for item in self.allowed if type(item) is str)
-
-    @cached_property
-    def _lists(self) -> list[list[Any]]:
-        # A text here counts as the list of its characters, "" as the empty list.
-        return [[_standardised(item[place]) for place in range(len(item))] for item in self.allowed]
 
     def _dictionary_fault(self, value: Any, candidates: Sequence[Any]) -> Fault | None:
         fault: Fault | None = Fault(
@@ -239,6 +243,16 @@ def _member_fault(value: Any, accepted: Any) -> Fault | None:
         if key not in value and "" not in choices:
             return Fault("value_error:dict_key", "key {} is missing", (key,))
     return fault
+
+
+def _element_types(allowed: Sequence[Any], inner: type | None) -> list[frozenset[Any] | None]:
+    """For each accepted value the types that elements may have; None: any, as it is no list itself."""
+    return [frozenset((inner, _first_type(item))) if type(item) is list else None for item in allowed]
+
+
+def _lists(allowed: Sequence[Any]) -> list[list[Any]]:
+    """The accepted lists as they are compared; a text counts as the list of its characters, "" as the empty list."""
+    return [[_standardised(item[place]) for place in range(len(item))] for item in allowed]
 
 
 def _standardised(value: Any) -> Any:

@@ -54,7 +54,7 @@ _CHANGING = (dict, list, set)
 _MOST_BITS = 1_000_000
 _MOST_DIGITS = 100_000
 _MOST_PRECISION = 2_000
-_MOST_ROOT_PRECISION = 15_000
+_MOST_ROOT_PRECISION = 8_000
 _LONGEST_NUMBER = 1_000
 _LARGE_EXPONENT = re.compile(r"e[+-]?\d{5}", re.IGNORECASE)
 _NUMBER_TOO_LARGE = "The number has too many digits."
@@ -178,31 +178,30 @@ class _FileSystem(OfficialClass):
 
     def public_state(self) -> dict[str, Any]:
         """``root`` as nested ``{"type", "name", "contents" or "content"}``; equal where the official trees are."""
+        root = self._instance.root
         try:
-            self._check_trees()
+            _check_tree(root)
         except Refusal:
-            root = self._instance.root
             # No task's own tree gets here, so whatever this one is compared with, it is another.
             tree = {"type": "directory", "name": root.name, "contents": "too much, or too deep"}
         else:
-            tree = _as_values(self._instance.root)
+            tree = _as_values(root)
         return {**super().public_state(), "root": tree}
 
     def _run(self, tool: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        self._check_trees()
+        if tool in ("find", "du"):
+            # From wherever that is, and it may have been removed from the tree.
+            _check_tree(self._instance._current_dir)
+            _check_tree(self._instance.root)
         return super()._run(tool, arguments, named)
-
-    def _check_trees(self) -> None:
-        """Refuse what walking through the tree, or through what lies below the current directory, would not end.
-
-        Raises:
-            Refusal: There is too much.
-        """
-        _check_tree(self._instance.root)
-        _check_tree(self._instance._current_dir)  # it may have been removed from the tree
 
 
 def _check_tree(root: Any) -> None:
+    """Refuse a directory of which a walk would not end, or take long.
+
+    Raises:
+        Refusal: There is too much in it.
+    """
     pending = [(root, 0, 0)]
     items = characters = 0
     while pending:
@@ -254,8 +253,8 @@ def _check_numbers(tool: str, arguments: Mapping[str, Any]) -> None:
             too_large = base.bit_length() * exponent > _MOST_BITS
         case "round_number", {"number": int(), "decimal_places": int(places)}:
             too_large = places < -_MOST_DIGITS
-        case "square_root", {"precision": int(precision)}:
-            too_large = precision > _MOST_ROOT_PRECISION
+        case "square_root", {"number": int(number) | float(number), "precision": int(precision)}:
+            too_large = precision > _MOST_ROOT_PRECISION and number > 0
         case "logarithm", {"value": value, "base": base, "precision": precision}:
             too_large = _digits(precision) > _MOST_PRECISION or _is_long_text(value) or _is_long_text(base)
         case _:

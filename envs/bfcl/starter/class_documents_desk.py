@@ -43,7 +43,11 @@ FILES: tuple[Document, ...] = (
         "Copy a file or a folder of the current folder, under another name or into a folder that lies beside it.",
         [
             ("source", "string", "What to copy: a name in the current folder."),
-            ("destination", "string", "Name of a folder beside it to copy into, or else the name of the copy. No path."),
+            (
+                "destination",
+                "string",
+                "Name of a folder beside it to copy into, or else the name of the copy. No path.",
+            ),
         ],
         {"result": ("string", "What was copied, and to where.")},
     ),
@@ -151,7 +155,7 @@ FILES: tuple[Document, ...] = (
 
 MATHS: tuple[Document, ...] = (
     document("absolute_value", "Take the sign off a number.", [("number", "float", "The number.")], _RESULT),
-    document("add", "Add two numbers.", [_A, _B], _RESULT),
+    document("add", "Give the sum of two numbers.", [_A, _B], _RESULT),
     document("divide", "Divide the first number by the second.", [_A, _B], _RESULT),
     document(
         "imperial_si_conversion",
@@ -169,7 +173,7 @@ MATHS: tuple[Document, ...] = (
     document("max_value", "Find the greatest of some numbers.", [_NUMBERS], _RESULT),
     document("mean", "Calculate the mean of some numbers.", [_NUMBERS], _RESULT),
     document("min_value", "Find the least of some numbers.", [_NUMBERS], _RESULT),
-    document("multiply", "Multiply two numbers.", [_A, _B], _RESULT),
+    document("multiply", "Give the product of two numbers.", [_A, _B], _RESULT),
     document(
         "percentage",
         "Tell how many per cent of a whole a part is.",
@@ -178,7 +182,7 @@ MATHS: tuple[Document, ...] = (
     ),
     document(
         "power",
-        "Raise a number to a power.",
+        "Calculate a power of a number.",
         [("base", "float", "The number."), ("exponent", "float", "The power.")],
         _RESULT,
     ),
@@ -286,7 +290,7 @@ MESSAGES: tuple[Document, ...] = (
 TICKETS: tuple[Document, ...] = (
     document(
         "close_ticket",
-        "Close a ticket.",
+        "Close a ticket that is not closed yet.",
         [_TICKET],
         {"status": ("string", "What was done.")},
     ),

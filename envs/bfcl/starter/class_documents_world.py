@@ -200,7 +200,7 @@ TRADING: tuple[Document, ...] = (
     document(
         "get_symbol_by_name",
         "Look up the symbol of a company's stock.",
-        [("name", "string", "Name of the company.")],
+        [("name", "string", "The company's name.")],
         {"symbol": ("string", "The symbol.")},
     ),
     document(
@@ -507,7 +507,7 @@ VEHICLE: tuple[Document, ...] = (
     ),
     document(
         "fillFuelTank",
-        "Add fuel. The tank holds 50 gallons; more than fits is refused.",
+        "Add fuel. The tank holds 60 gallons; more than fits is refused.",
         [("fuelAmount", "float", "Gallons to add.")],
         {"fuelLevel": ("float", "Gallons in the tank then.")},
     ),

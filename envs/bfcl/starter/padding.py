@@ -13,7 +13,7 @@ from typing import Any
 
 from callgym.envs.bfcl.simulators.result_writer import ELLIPSIS
 
-__all__ = ["AREAS", "HOLDERS", "SCANS", "SHELVES", "STATUS", "STEPS", "long_context"]
+__all__ = ["DESKS", "HOLDERS", "SCANS", "SHELVES", "STATUS", "STEPS", "long_context"]
 
 _FIRST = (
     "Ada", "Bruno", "Celia", "Dimitri", "Edda", "Fabio", "Greta", "Hugo", "Isolde", "Jasper", "Kirsten", "Ludo",
@@ -42,15 +42,17 @@ _TASKS = (
 )  # fmt: skip
 _PLACES_A = ("East", "West", "Upper", "Lower", "Old", "New", "Great", "Little", "Far", "Near", "Long", "Stony")
 _PLACES_B = (
-    "Barrow", "Cobham", "Denby", "Elmsett", "Farrow", "Gosling", "Hythe", "Ickford", "Kelby", "Lydd", "Marlow", "Oulton",
+    "Barrow", "Cobham", "Denby", "Elmsett", "Farrow", "Gosling", "Hythe", "Ickford", "Kelby", "Lydd", "Marlow",
+    "Oulton",
 )  # fmt: skip
 _SYLLABLES = "BDFGHJKLMNPRSTVWZ"
 _FIGURES = 240
 _PAYMENTS = 90
 _START = datetime(2024, 1, 3, 8, 15, 20)
 
-AREAS = ("company_profile", "desk_notes", "price_bands", "calendar", "custody", "fees")
-"""Keys of what is added to an order's details."""
+_AREAS = ("company_profile", "desk_notes", "price_bands", "calendar", "custody", "fees")
+_BANDS = 12
+
 SCANS = tuple(f"{7_003 + 397 * n % 2_900}" for n in range(30))
 """Numbers of the scans that fill a folder, each of which occurs once."""
 
@@ -95,6 +97,16 @@ STATUS = _status()
 """Entry of the car's status sheet to its value."""
 
 
+def _desks() -> dict[tuple[str, int], str]:
+    rng = Random("starter padding: desks")
+    numbers = iter(rng.sample(range(100, 999), len(_AREAS) * _BANDS))
+    return {(area, band): f"{rng.choice(_SHAPES)}-{next(numbers)}" for area in _AREAS for band in range(1, _BANDS + 1)}
+
+
+DESKS = _desks()
+"""Part of what is added to an order's details, and number of a band, to the desk's name there."""
+
+
 def _steps() -> dict[int, str]:
     rng = Random("starter padding: parking brake")
     order = [task for _ in range(3) for task in rng.sample(_TASKS, len(_TASKS))]
@@ -122,7 +134,7 @@ def long_context(cities: Mapping[str, tuple[str, str]], companies: Mapping[str, 
         "WATCH_LIST_EXTENSION": [*symbols[240:], ELLIPSIS],
         "MA_5_EXTENSION": _averages("five days"),
         "MA_20_EXTENSION": _averages("twenty days"),
-        "ORDER_DETAIL_EXTENSION": {area: _order_text(area) for area in AREAS},
+        "ORDER_DETAIL_EXTENSION": {area: _order_text(area) for area in _AREAS},
         "TRANSACTION_HISTORY_EXTENSION": _payments(),
         "CREDIT_CARD_EXTENSION": _cards(),
         "BOOKING_RECORD_EXTENSION": _bookings([airport for airport, _ in cities.values()]),
@@ -148,12 +160,8 @@ def _averages(kind: str) -> list[float]:
 
 
 def _order_text(area: str) -> str:
-    rng = Random(f"starter padding: {area}")
     title = area.replace("_", " ").capitalize()
-    lines = [
-        f"In band {band} of {{symbol}} the desk is called {rng.choice(_SHAPES)}-{rng.randrange(100, 999)}."
-        for band in range(1, 13)
-    ]
+    lines = [f"In band {band} of {{symbol}} the desk is called {DESKS[area, band]}." for band in range(1, _BANDS + 1)]
     return f"{title} of {{symbol}}. " + " ".join(lines)
 
 

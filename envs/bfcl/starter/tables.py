@@ -16,7 +16,7 @@ from typing import Any
 from callgym.envs.bfcl.simulators.base import Tables
 from callgym.envs.bfcl.starter.padding import long_context
 
-__all__ = ["CITIES", "COMPANIES", "CURRENCIES", "TIRE_SHOP", "starter_tables"]
+__all__ = ["CITIES", "COMPANIES", "CURRENCIES", "TANK", "TIRE_SHOP", "starter_tables"]
 
 CITIES: Mapping[str, tuple[str, str]] = {
     "Halmere": ("HMX", "30417"), "Quillbay": ("QBY", "31652"), "Dornwick": ("DWX", "32981"),
@@ -44,6 +44,8 @@ CURRENCIES: Mapping[str, float] = {
     "AUD": 1.52, "CAD": 1.36, "BRL": 5.05, "ZAR": 18.7,
 }  # fmt: skip
 """Currency to what one dollar costs in it."""
+TANK = 60.0
+"""Gallons that the tank of a car holds."""
 TIRE_SHOP = "Rim and Tread, 18 Ferrier Lane, Kestrel Bay, 41927"
 _NOW = "2025-03-11 09:40:00"
 _TODAY = "2025-03-11"
@@ -66,7 +68,7 @@ def starter_tables() -> Tables:
         "travel_airport_by_city": {city: airport for city, (airport, _) in CITIES.items()},
         "vehicle_zipcodes": {city: zipcode for city, (_, zipcode) in CITIES.items()},
         "vehicle_distances_symmetric": _distances(),
-        "vehicle_limits": {"max_fuel": 50, "min_fuel": 0.0, "mile_per_gallon": 20.0},
+        "vehicle_limits": {"max_fuel": TANK, "min_fuel": 0.0, "mile_per_gallon": 25.0},
         "vehicle_tire_shop": TIRE_SHOP,
         "math_si_to_meters": {"km": 1000, "m": 1, "cm": 0.01, "mm": 0.001, "um": 1e-06, "nm": 1e-09},
         "math_imperial_factors": _factors(),
@@ -179,7 +181,7 @@ def _default_state() -> dict[str, Any]:
         },
         "VehicleControlAPI": {
             "random_seed": 29_934,
-            "fuelLevel": 5.0,
+            "fuelLevel": 4.0,
             "batteryVoltage": 12.4,
             "engine_state": "stopped",
             "remainingUnlockedDoors": 4,

@@ -11,24 +11,28 @@ from typing import Any, NamedTuple
 
 from callgym.envs.bfcl.starter.padding import SCANS, SHELVES
 from callgym.envs.bfcl.starter.worlds_script import Request, Script, Writer
-from callgym.envs.bfcl.starter.worlds_words import GIVEN_NAMES, note, quoted, word_for
+from callgym.envs.bfcl.starter.worlds_words import GIVEN_NAMES, note, quoted, word_for, word_list
 
 __all__ = ["FIGURE_FILES", "REQUESTS", "SEARCHES", "Spot", "make_config", "new_name", "spot_with", "text_files"]
 
 OWNER = "GorillaFileSystem"
 FIGURE_FILES = ("figures.txt", "counts.csv", "readings.txt", "scores.csv")
 """Files with one number a line; they are not padded."""
-_FOLDERS = tuple(
-    "ledgers recipes blueprints minutes sketches orders manuals contracts rosters letters surveys drafts budgets scripts "
-    "journals patterns quotes permits lessons invoices charts labels protocols packing".split()
+_FOLDERS = word_list(
+    """
+    ledgers recipes blueprints minutes sketches orders manuals contracts rosters letters surveys drafts budgets scripts
+    journals patterns quotes permits lessons invoices charts labels protocols packing
+    """
 )
-_STEMS = tuple(
-    "harbour_plan kiln_log tariff_sheet guest_list moss_report wiring_notes pump_check seed_order hall_rental choir_parts "
-    "roof_estimate ferry_times bee_diary loom_settings oven_test paint_codes dock_rules lamp_survey apple_yield "
-    "cellar_stock clay_recipe fence_quote garden_map hike_route ink_supply jetty_permit keg_count lens_prices meal_rota "
-    "net_repairs oil_levels press_run quilt_sizes rope_lengths sail_plan tool_loans vine_notes well_depth yarn_dyes "
-    "zinc_order bell_tuning crate_index drum_hire echo_tests frost_watch grain_prices hull_paint ivy_removal".split()
+_TOPICS = word_list(
+    """
+    harbour kiln tariff guest moss wiring pump seed hall choir roof ferry bee loom oven paint dock lamp apple cellar
+    clay fence garden hike ink jetty keg lens meal net oil press quilt rope sail tool vine well yarn zinc bell crate
+    drum echo frost grain hull ivy cabin delta engine flour glass hedge island jigsaw kettle ladder mortar nettle
+    orchard paddle quarry river
+    """
 )
+_KINDS = word_list("plan log sheet list report notes check order diary survey stock quote")
 _ENDINGS = (".txt", ".txt", ".md", ".csv", ".log")
 _ROOTS = tuple(f"{name.lower()}_files" for name in GIVEN_NAMES)
 _VERBS = ("packed", "counted", "ordered", "checked", "returned", "mended", "sold", "labelled")
@@ -47,6 +51,11 @@ class Spot(NamedTuple):
     words: str
     """The way as the user says it, to stand before an order."""
 
+    @property
+    def here(self) -> str:
+        """What one calls the folder then."""
+        return "there" if self.steps else "here"
+
     def enter(self, script: Script) -> None:
         """Go there."""
         for step in self.steps:
@@ -59,14 +68,14 @@ class Spot(NamedTuple):
 def make_config(script: Script) -> Mapping[str, Any]:
     """A tree of three folders, one of them with a folder inside."""
     folders = script.some_own(_FOLDERS, 5)
-    stems = iter(script.some_own(_STEMS, 12))
-    contents: dict[str, Any] = {name: _folder(_files(script, stems, 2)) for name in folders[:3]}
+    topics = iter(script.some_own(_TOPICS, 16))
+    contents: dict[str, Any] = {name: _folder(_files(script, topics, 2)) for name in folders[:3]}
     inner = contents[folders[0]]["contents"]
-    inner[folders[3]] = _folder(_files(script, stems, 2))
+    inner[folders[3]] = _folder(_files(script, topics, 2))
     contents[folders[1]]["contents"][script.pick(FIGURE_FILES)] = _file(_figures(script))
     if script.chance(0.5):
         contents[folders[4]] = _folder({})
-    contents |= _files(script, stems, script.whole(1, 2))
+    contents |= _files(script, topics, script.whole(1, 2))
     contents[f".{script.own(GIVEN_NAMES).lower()}_settings"] = _file("theme=dark")
     return {"root": {script.own(_ROOTS): _folder(contents)}}
 
@@ -79,13 +88,13 @@ def _file(content: str) -> dict[str, Any]:
     return {"type": "file", "content": content}
 
 
-def _files(script: Script, stems: Any, count: int) -> dict[str, Any]:
+def _files(script: Script, topics: Any, count: int) -> dict[str, Any]:
     """Some files; now and then two versions of the same one."""
     files: dict[str, Any] = {}
     for _ in range(count):
-        files[f"{next(stems)}{script.pick(_ENDINGS)}"] = _file("\n".join(_lines(script)))
+        files[f"{next(topics)}_{script.pick(_KINDS)}{script.pick(_ENDINGS)}"] = _file("\n".join(_lines(script)))
     if script.chance(0.3):
-        stem, lines = next(stems), _lines(script)
+        stem, lines = f"{next(topics)}_{script.pick(_KINDS)}", _lines(script)
         files[f"{stem}_v1.txt"] = _file("\n".join(lines))
         lines[script.whole(0, len(lines) - 1)] = note(script)
         files[f"{stem}_v2.txt"] = _file("\n".join(lines))
@@ -128,9 +137,8 @@ def _folders(folder: Any) -> list[str]:
 def _spots(script: Script) -> list[Spot]:
     """The folders that one or two steps lead to; where one is comes first."""
     here = script.state(OWNER)._current
-    spots = [Spot(here, (), "")]
-    for name in _folders(here):
-        spots.append(Spot(here.contents[name], (name,), f'go into the folder "{name}" and '))
+    inside = [Spot(here.contents[name], (name,), f'go into the folder "{name}" and ') for name in _folders(here)]
+    spots = [Spot(here, (), ""), *inside]
     if here.parent is not None:
         spots.append(Spot(here.parent, ("..",), "go up to the folder above and "))
         spots += [
@@ -154,7 +162,7 @@ def _has_files(folder: Any, count: int = 1) -> bool:
 def new_name(script: Script, folder: Any, endings: tuple[str, ...] = _ENDINGS) -> str:
     """A file name that the folder does not have."""
     while True:
-        name = f"{script.own(_STEMS)}_{script.whole(2, 99)}{script.pick(endings)}"
+        name = f"{script.own(_TOPICS)}_{script.pick(_KINDS)}_{script.whole(2, 99)}{script.pick(endings)}"
         if name not in folder.contents:
             return name
 
@@ -173,10 +181,11 @@ def _look(script: Script) -> Request | None:
     spot = script.pick(_spots(script))
     hidden = any(name.startswith(".") for name in spot.folder.contents) and script.chance(0.7)
     words = script.say(
-        "{go}list everything that lies there{also}",
-        "{go}tell me which files and folders there are{also}",
-        "{go}show me a list of its content{also}",
+        "{go}list everything that lies {here}{also}",
+        "{go}tell me which files and folders there are {here}{also}",
+        "{go}show me a list of what is {here}{also}",
         go=spot.words,
+        here=spot.here,
         also=", hidden ones too" if hidden else "",
     )
     spot.enter(script)
@@ -245,7 +254,7 @@ def _write(script: Script) -> Request | None:
     spot.enter(script)
     script.do("touch", file_name=name)
     script.do("echo", content=text, file_name=name)
-    return Request(words, (lacking, supplied), ("touch",))
+    return Request(words, (lacking, supplied), ("touch", "cp"))
 
 
 def _overwrite(script: Script) -> Request | None:
@@ -529,7 +538,7 @@ def _find(script: Script) -> Request | None:
     if len(_matches(here, part)) != 1:
         return None
     words = script.say(
-        'search here and in all folders below for a file with "{part}" in its name, go to where it is and read it to me',
+        'search here and in all folders below for a file with "{part}" in its name, go to where it is and read it',
         'find the file whose name contains "{part}" somewhere below, then go there and show me its text',
         'look through all folders below for the one file with "{part}" in its name; go into its folder and open it',
         part=part,
@@ -548,13 +557,29 @@ def _matches(folder: Any, part: str) -> list[str]:
 def _measure(script: Script) -> Request | None:
     spot = script.pick(_spots(script))
     words = script.say(
-        "{go}tell me how much space everything in it takes, in a form that people can read",
-        "{go}measure the size of all its files together and give it in readable units",
-        "{go}work out in readable units how much room the files take up",
+        "{go}tell me how much space everything {here} takes, in a form that people can read",
+        "{go}measure the size of all files {here} together and give it in readable units",
+        "{go}work out in readable units how much room the files {here} take up",
         go=spot.words,
+        here=spot.here,
     )
     spot.enter(script)
     script.do("du", human_readable=True)
+    return Request(words)
+
+
+def _where(script: Script) -> Request | None:
+    spot = spot_with(script, lambda folder: folder.parent is not None)
+    if spot is None:
+        return None
+    words = script.say(
+        "{go}tell me the path of the folder we are in then",
+        "{go}give me the full path",
+        "{go}show me the whole path of that place",
+        go=spot.words,
+    )
+    spot.enter(script)
+    script.do("pwd")
     return Request(words)
 
 
@@ -577,6 +602,7 @@ REQUESTS: tuple[tuple[int, Writer], ...] = (
     (3, _compare),
     (2, _find),
     (1, _measure),
+    (1, _where),
 )
 """What users ask for, and how often."""
 
@@ -595,10 +621,11 @@ def _find_scan(script: Script) -> Request | None:
     target = f"{new_name(script, spot.folder, ('',))}.png"
     deletes = script.chance(0.4)
     words = script.say(
-        '{go}search it for a file with "{number}" in its name and {act}',
-        '{go}find the one file there whose name contains "{number}" and {act}',
-        '{go}look by name for the scan with "{number}" and {act}',
+        '{go}search for a file {here} with "{number}" in its name and {act}',
+        '{go}find the one file {here} whose name contains "{number}" and {act}',
+        '{go}look by name for the scan {here} with "{number}" and {act}',
         go=spot.words,
+        here=spot.here,
         number=number,
         act="delete it" if deletes else f'rename it to "{target}"',
     )
@@ -614,7 +641,9 @@ def _find_scan(script: Script) -> Request | None:
 
 def _find_shelf(script: Script) -> Request | None:
     """A line of a file's long annex goes into a file of its own."""
-    spot = spot_with(script, lambda folder: any("Annex" in folder.contents[name].content for name in text_files(folder)))
+    spot = spot_with(
+        script, lambda folder: any("Annex" in folder.contents[name].content for name in text_files(folder))
+    )
     if spot is None:
         return None
     name = script.pick([name for name in text_files(spot.folder) if "Annex" in spot.folder.contents[name].content])
@@ -623,7 +652,7 @@ def _find_shelf(script: Script) -> Request | None:
     words = script.say(
         '{go}search the annex of "{name}" for shelf {mark} and save the line you find as a new file "{target}"',
         '{go}look for the shelf mark {mark} in "{name}", and write that line into a new file called "{target}"',
-        '{go}"{name}" has a line on shelf {mark}: find it and make it the text of a new file "{target}"',
+        '{go}search "{name}" for the line on shelf {mark} and make it the text of a new file "{target}"',
         go=spot.words,
         name=name,
         mark=mark,

@@ -8,10 +8,10 @@ from typing import Any
 from callgym.envs.bfcl.starter.worlds_script import Request, Script, Writer
 from callgym.envs.bfcl.starter.worlds_words import GIVEN_NAMES, note
 
-__all__ = ["REQUESTS", "is_ready", "make_config", "person", "send_to"]
+__all__ = ["FOLLOW_UPS", "REQUESTS", "is_ready", "make_config", "person", "send_to"]
 
 OWNER = "MessageAPI"
-_KEY = "messages: newest receiver"
+_NEWEST = "receiver of the newest message"
 
 
 def make_config(script: Script) -> Mapping[str, Any]:
@@ -40,20 +40,27 @@ def is_ready(script: Script) -> bool:
 def person(script: Script) -> str:
     """Somebody to write to: not the user."""
     users = script.state(OWNER)
-    return script.pick([name for name, user_id in users.user_map.items() if user_id != users.current_user])
+    others: list[str] = [name for name, user_id in users.user_map.items() if user_id != users.current_user]
+    return script.pick(others)
 
 
 def send_to(script: Script, name: str, text: str) -> None:
     """Send a message to a person whose id is looked up where it was not told."""
-    known = script.told.setdefault("user ids", {})
+    known = _known_ids(script)
     if name not in known:
         known[name] = script.do("get_user_id", user=name)["user_id"]
-    script.do("send_message", receiver_id=known[name], message=text)
-    script.told[_KEY] = name
+    _send_as(script, name, known[name], text)
 
 
-def _is_known(script: Script, name: str) -> bool:
-    return name in script.told.get("user ids", {})
+def _send_as(script: Script, name: str, user_id: str, text: str) -> None:
+    script.do("send_message", receiver_id=user_id, message=text)
+    script.told[_NEWEST] = name, user_id
+
+
+def _known_ids(script: Script) -> dict[str, str]:
+    """Name to id of the people whose ids were told."""
+    known: dict[str, str] = script.told.setdefault("user ids", {})
+    return known
 
 
 # --- requests ---------------------------------------------------------------------------------------------------
@@ -73,10 +80,10 @@ def _log_in(script: Script) -> Request | None:
         who=name if by_name else user_id,
     )
     lacking = script.say("log me in to the messages", "sign me in to the workspace's messages")
-    supplied = script.tell("I am {who}.", "My name there is {who}." if by_name else "My id is {who}.", who=name if by_name else user_id)
+    supplied = script.tell("I am {who}.", "That is {who}.", who=name if by_name else user_id)
     if by_name:
         script.do("get_user_id", user=name)
-        script.told.setdefault("user ids", {})[name] = user_id
+        _known_ids(script)[name] = user_id
     script.do("message_login", user_id=user_id)
     return Request(words, (lacking, supplied), ("get_user_id",) if by_name else ("message_login",))
 
@@ -92,11 +99,9 @@ def _send(script: Script) -> Request | None:
         name=name,
         text=text,
     )
-    lacking = script.say('send the message "{text}"', 'I want to send this message: "{text}"', text=text)
-    if lacking[0] == "I" and lacking[-1] == '"':
-        lacking += "."
+    lacking = script.say('send the message "{text}"', 'I want the message "{text}" to be sent.', text=text)
     supplied = script.tell("It is for {name}.", "It goes to {name}.", "Send it to {name}.", name=name)
-    withheld = ("send_message",) if _is_known(script, name) else ("get_user_id",)
+    withheld = ("send_message",) if name in _known_ids(script) else ("get_user_id",)
     send_to(script, name, text)
     return Request(words, (lacking, supplied), withheld)
 
@@ -116,9 +121,7 @@ def _send_by_id(script: Script) -> Request | None:
     )
     lacking = script.say('send somebody of the workspace the message "{text}"', text=text)
     supplied = script.tell("To {id}, please.", "The receiver is {id}.", id=user_id)
-    script.do("send_message", receiver_id=user_id, message=text)
-    script.told[_KEY] = name
-    script.told.setdefault("user ids", {})[name] = user_id
+    _send_as(script, user_id, user_id, text)
     return Request(words, (lacking, supplied), ("send_message",))
 
 
@@ -129,7 +132,7 @@ def _send_first(script: Script) -> Request | None:
     users = script.state(OWNER)
     place, which = script.pick(((0, "first"), (-1, "last")))
     name = list(users.user_map)[place]
-    if users.user_map[name] == users.current_user or _is_known(script, name):
+    if users.user_map[name] == users.current_user or name in _known_ids(script):
         return None
     text = note(script)
     words = script.say(
@@ -146,9 +149,9 @@ def _send_first(script: Script) -> Request | None:
 
 def _send_again(script: Script) -> Request | None:
     """The same words go to somebody else, or a second message to the same person."""
-    name = script.told.get(_KEY)
-    if name is None or not is_ready(script):
+    if _NEWEST not in script.told or not is_ready(script):
         return None
+    name, user_id = script.told[_NEWEST]
     text = note(script)
     words = script.say(
         'send {name} a second message: "{text}"',
@@ -159,22 +162,21 @@ def _send_again(script: Script) -> Request | None:
     )
     lacking = script.say("send {name} a second message", "write to {name} once more", name=name)
     supplied = script.tell('Say "{text}".', 'The text is "{text}".', text=text)
-    send_to(script, name, text)
+    _send_as(script, name, user_id, text)
     return Request(words, (lacking, supplied), ("send_message",))
 
 
 def _take_back(script: Script) -> Request | None:
-    name = script.told.get(_KEY)
-    if name is None or not is_ready(script):
+    if _NEWEST not in script.told or not is_ready(script):
         return None
+    name, user_id = script.told.pop(_NEWEST)
     words = script.say(
         "delete the message that just went to {name}",
         "take back my latest message to {name}",
         "undo that last message to {name}, delete it",
         name=name,
     )
-    script.do("delete_message", receiver_id=script.told["user ids"][name])
-    del script.told[_KEY]
+    script.do("delete_message", receiver_id=user_id)
     return Request(words, None, ("delete_message",))
 
 
@@ -188,7 +190,7 @@ def _add_contact(script: Script) -> Request | None:
     text = note(script)
     words = script.say(
         'add {name} to the workspace and send the new contact the message "{text}"',
-        'we have somebody new, {name}: add a contact and write there: "{text}"'.capitalize(),
+        'We have somebody new, {name}: add a contact and send it the message "{text}".',
         'make a new contact called {name}, and message that contact "{text}"',
         name=name,
         text=text,
@@ -196,7 +198,7 @@ def _add_contact(script: Script) -> Request | None:
     lacking = script.say('add a new contact and send the message "{text}" to that person', text=text)
     supplied = script.tell("The new contact is {name}.", "The name is {name}.", name=name)
     user_id = script.do("add_contact", user_name=name)["user_id"]
-    script.told.setdefault("user ids", {})[name] = user_id
+    _known_ids(script)[name] = user_id
     send_to(script, name, text)
     return Request(words, (lacking, supplied), ("add_contact",))
 
@@ -216,7 +218,7 @@ def _pass_on(script: Script) -> Request | None:
     words = script.say(
         'search the messages for "{keyword}" and send the text that you find to {name}, too',
         'find the message with the word "{keyword}" and send the same words to {name}',
-        'one message contains "{keyword}": look it up and let {name} have the same text',
+        'One message contains "{keyword}": search for it and let {name} have the same text.',
         keyword=keyword,
         name=name,
     )
@@ -249,16 +251,30 @@ def _count(script: Script) -> Request | None:
     return Request(words)
 
 
+def _is_logged_in(script: Script) -> Request | None:
+    words = script.say(
+        "check whether somebody is logged in to the messages",
+        "find out if I am logged in to the workspace's messages",
+        "tell me whether anybody is signed in to the messages",
+    )
+    script.do("message_get_login_status")
+    return Request(words, None, ("message_get_login_status",))
+
+
 REQUESTS: tuple[tuple[int, Writer], ...] = (
     (8, _log_in),
     (5, _send),
     (3, _send_by_id),
     (3, _send_first),
-    (3, _send_again),
-    (4, _take_back),
     (4, _add_contact),
     (3, _pass_on),
     (2, _show_sent),
     (1, _count),
+    (1, _is_logged_in),
 )
 """What users ask for, and how often."""
+FOLLOW_UPS: tuple[tuple[int, Writer], ...] = (
+    (3, _send_again),
+    (3, _take_back),
+)
+"""The same of what goes on from an earlier turn."""

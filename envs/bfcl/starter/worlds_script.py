@@ -11,6 +11,7 @@ next one, or a later turn, can be built on. ::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from random import Random
@@ -31,7 +32,9 @@ _REFUSALS = (
 )  # fmt: skip
 """Fields of an answer that are false, or are there at all, where a call did not do what it should."""
 _FORMS = ("{}.", "{}.", "please {}.", "could you {}?", "can you {}?", "I need you to {}.", "I'd like you to {}.")
-_GREETINGS = ("", "", "", "Hi! ", "Hello. ", "Good morning. ", "Hi there! ")
+_MANY_PARTS = re.compile(r';|: [^"]')
+"""What makes an order too long for a question."""
+_GREETINGS = ("", "", "", "Hi! ", "Hello. ", "Good morning. ", "Good day. ")
 _LINKS = ("", "", "", "Thanks. ", "Good. ", "Fine. ", "Great. ")
 _RUNNING_ON = ("Next, ", "Now ", "One more thing: ", "And then ")
 _RUNS_ON = 0.25
@@ -108,7 +111,7 @@ class Script:
 
     # The world.
 
-    def do(self, name: str, **arguments: Any) -> Any:
+    def do(self, name: str, /, **arguments: Any) -> Any:
         """Make a gold call; returns its answer.
 
         Raises:
@@ -146,16 +149,16 @@ class Script:
         """One of some items."""
         return items[int(self.rng.random() * len(items))]
 
-    def own(self, items: tuple[T, ...]) -> T:
-        """One of those items that belong to this split."""
+    def own(self, items: tuple[str, ...]) -> str:
+        """One of those names that belong to this split."""
         return self.pick(own_items(items, self.split))
 
     def some(self, items: Sequence[T], count: int) -> list[T]:
         """So many different items."""
         return self.rng.sample(items, count)
 
-    def some_own(self, items: tuple[T, ...], count: int) -> list[T]:
-        """So many different items of those that belong to this split."""
+    def some_own(self, items: tuple[str, ...], count: int) -> list[str]:
+        """So many different names of those that belong to this split."""
         return self.rng.sample(own_items(items, self.split), count)
 
     def amount(self, low: int, high: int, step: float = 0.5) -> float:
@@ -186,7 +189,8 @@ class Script:
 
     def _framed(self, text: str) -> str:
         is_order = text[0].islower()
-        sentence = self.pick(_FORMS).format(text) if is_order else text
+        forms = _FORMS[:3] if _MANY_PARTS.search(text) else _FORMS
+        sentence = self.pick(forms).format(text) if is_order else text
         if is_order and self.turns and self.chance(_RUNS_ON):
             return self.pick(_RUNNING_ON) + sentence
         return self.pick(_LINKS if self.turns else _GREETINGS) + _capital(sentence)
@@ -197,8 +201,8 @@ Writer = Callable[[Script], Request | None]
 
 
 @cache
-def own_items(items: tuple[T, ...], split: str) -> tuple[T, ...]:
-    """Those of some items that belong to a split: every fourth is the test's."""
+def own_items(items: tuple[str, ...], split: str) -> tuple[str, ...]:
+    """Those of some names that belong to a split: every fourth is the test's."""
     if split == "train":
         return tuple(item for place, item in enumerate(items) if place % _EVERY)
     return items[::_EVERY]

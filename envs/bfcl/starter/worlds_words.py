@@ -8,19 +8,30 @@ from __future__ import annotations
 
 from callgym.envs.bfcl.starter.worlds_script import Script
 
-__all__ = ["GIVEN_NAMES", "HANDLES", "THINGS", "listed", "note", "post", "quoted", "subject", "word_for"]
+__all__ = ["GIVEN_NAMES", "HANDLES", "THINGS", "listed", "note", "post", "quoted", "subject", "word_for", "word_list"]
 
-GIVEN_NAMES = tuple(
-    "Anselm Birgit Corin Delphine Eamon Freya Gideon Hanneke Ismael Jorun Kasimir Leocadia Magnus Nerys Otis Petronella "
-    "Quill Rosamund Severin Tove Ulf Verena Wystan Xenia Yorick Zelda Alaric Bettina Cyprian Dagny Emeric Fabienne "
-    "Gaspard Hildur Ingram Josefa Kjell Liesel Mungo Nadezda Osvald Philippa Raimund Sunniva Thelonius Undine Vidkun "
-    "Wilhelmina".split()
+
+def word_list(text: str) -> tuple[str, ...]:
+    """The words of a text."""
+    return tuple(text.split())
+
+
+GIVEN_NAMES = word_list(
+    """
+    Anselm Birgit Corin Delphine Eamon Freya Gideon Hanneke Ismael Jorun Kasimir Leocadia Magnus Nerys Otis
+    Petronella Quill Rosamund Severin Tove Ulf Verena Wystan Xenia Yorick Zelda Alaric Bettina Cyprian Dagny
+    Emeric Fabienne Gaspard Hildur Ingram Josefa Kjell Liesel Mungo Nadezda Osvald Philippa Raimund Sunniva
+    Thelonius Undine Vidkun Wilhelmina
+    """
 )
-HANDLES = tuple(
-    "salt_and_slate tin_rooster marrow_lane quiet_ferry north_orchard paper_heron brass_owl moss_and_mortar ten_lanterns "
-    "slow_pedal river_ledger copper_finch dune_walker ink_harbour lofty_kettle velvet_anvil cedar_post humble_astrolabe "
-    "second_bakery foggy_atlas amber_trowel borrowed_boat plum_signal white_gantry winter_chapel twelve_oars "
-    "spare_compass linen_and_lime garden_telegraph misty_quay stone_whistle rye_and_rain".split()
+HANDLES = word_list(
+    """
+    salt_and_slate tin_rooster marrow_lane quiet_ferry north_orchard paper_heron brass_owl moss_and_mortar
+    ten_lanterns slow_pedal river_ledger copper_finch dune_walker ink_harbour lofty_kettle velvet_anvil
+    cedar_post humble_astrolabe second_bakery foggy_atlas amber_trowel borrowed_boat plum_signal white_gantry
+    winter_chapel twelve_oars spare_compass linen_and_lime garden_telegraph misty_quay stone_whistle
+    rye_and_rain
+    """
 )
 """Names of accounts for posts."""
 THINGS = (
