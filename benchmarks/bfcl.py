@@ -169,7 +169,8 @@ def fixture_texts(fixtures: Path | None) -> dict[str, dict[str, list[str]]]:
     texts: dict[str, dict[str, list[str]]] = defaultdict(lambda: {"gold": [], "mixed": []})
     for row in fixture_rows(fixtures, "single_turn"):
         if "fc" not in row["mutation"]:
-            texts[row["id"]]["gold" if row["mutation"] == "gold" else "mixed"].append(row["output"])
+            texts[row["id"]]["mixed"].append(row["output"])
+            texts[row["id"]]["gold"] += [row["output"]] if row["mutation"] == "gold" else []
     return texts
 
 

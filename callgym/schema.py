@@ -60,12 +60,13 @@ class ToolSchema:
 
         ``"3"`` becomes 3 where an integer is asked, ``"True"`` or ``"true"`` becomes true for a
         boolean, a literal list or object (JSON's or Python's notation) becomes one. Numbers and
-        booleans become text where text is asked.
+        booleans become text where text is asked. Where any value may stand, what reads as a number, a
+        boolean, a list or an object is one: a dialect without types has no way to say that it is text.
         """
         coerced = {}
         for name, value in arguments.items():
             types = self._types.get(name)
-            coerced[name] = value if types is None else _coerce(value, types)
+            coerced[name] = _coerce(value, _ANY if types is None and name in self._types else types)
         return coerced
 
 
@@ -78,7 +79,12 @@ def _types_of(schema: dict[str, Any]) -> frozenset[str] | None:
     return None
 
 
-def _coerce(value: Any, types: frozenset[str]) -> Any:
+_ANY = frozenset(("integer", "number", "boolean", "array", "object", "null"))
+
+
+def _coerce(value: Any, types: frozenset[str] | None) -> Any:
+    if types is None:  # no such argument
+        return value
     if isinstance(value, str):
         return value if "string" in types else _read_text(value, types)
     if "string" in types and isinstance(value, (bool, int, float)):

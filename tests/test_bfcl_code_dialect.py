@@ -222,12 +222,11 @@ def test_a_prefix_of_an_action_is_truncated_and_makes_no_other_call(language: st
     ]
     text = dialect.render_action(calls)
     assert list(dialect.parse(text).calls) == calls
-    first = text.index("[my tool") if "[my tool" in text else text.index(", 'my tool'") + 1
-    second = text.index(", Shelf.get") + 1
+    first, second = text.index(", 'my tool'") + 1, text.index(", Shelf.get") + 1
     for end in range(len(text)):
         parsed = dialect.parse(text[:end])
         assert list(parsed.calls) == calls[: (end >= first) + (end >= second)]
-        assert [error.kind for error in parsed.errors] == ["truncated"] or text[:end] in ("", "[") or end < 12
+        assert [error.kind for error in parsed.errors] == ["truncated"] * (end > text.index("("))
 
 
 def test_the_name_is_that_of_the_dialect_it_stands_in_for() -> None:
@@ -269,6 +268,8 @@ WRITTEN = [
     ("java", 'new A<B, C>("a")', 'new A<B, C>("a")'),
     ("java", 'new Map<A, B>() {{ put("a", 1); }}', '"""new Map<A, B>() {{ put("a", 1); }}"""'),
     ("java", 'new Map() {{ put("a\\"b", 1); }}', '"""new Map() {{ put("a\\\\"b", 1); }}"""'),
+    ("java", 'new String[]{"a", "b"}', 'new String[]{"a", "b"}'),
+    ("java", 'see{"a"}', "'see{\"a\"}'"),
     ("java", "new Path('/a')", "\"new Path('/a')\""),
     ("java", 'say "so"', "'say \"so\"'"),
     ("java", 'say "so" {{ twice }}', "'say \"so\" {{ twice }}'"),
@@ -349,13 +350,14 @@ def test_hostile_text_takes_little_time(language: str, piece: str) -> None:
     for opening in ("", "[f(a=", "f(a="):
         for length in (20_000, MAX_LENGTH, 1_000_000):
             text = (opening + piece * length)[:length]
-            times = []
-            for _ in range(3):
-                start = time.perf_counter()
-                parsed = dialect.parse(text)
-                times.append(time.perf_counter() - start)
-            assert min(times) < 0.05, (opening, length)
-            assert len(parsed.errors) <= 51
+            for action in (text, f"{text[: MAX_LENGTH - 20]}</think>[f(a=1)]"):
+                times = []
+                for _ in range(3):
+                    start = time.process_time()  # what else the machine does is not counted
+                    parsed = dialect.parse(action)
+                    times.append(time.process_time() - start)
+                assert min(times) < 0.05, (opening, length)
+                assert len(parsed.errors) <= 51
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 from callgym.call import ToolCall
@@ -58,8 +59,11 @@ class CallScanner:
     def __init__(self, text: str, language: Language) -> None:
         self.text = text
         self.language = language
-        # The commas of `new HashMap<String, Long>()` part nothing.
-        self._type_commas = _commas_of_types(text) if language == "java" and "<" in text else frozenset()
+
+    @cached_property
+    def _type_commas(self) -> frozenset[int]:
+        # The comma in `new HashMap<String, Long>()` parts no arguments.
+        return _commas_of_types(self.text) if self.language == "java" else frozenset()
 
     def call(self, position: int) -> tuple[ToolCall, int]:
         """The call that starts there, and the position after it.
@@ -219,7 +223,11 @@ _JAVA_LITERAL = re.compile(
     rf"|new \w++<(?:\w++(?:, \w++)*+)?>\((?:Arrays\.asList\({_JAVA_SCALARS}\))?\)"
 )
 _BIGINT = re.compile(rf"{_WHOLE}n")
-_EXPRESSION = re.compile(r"(?:new )?[^\W\d][\w.$]*+(?:<[\w ,.<>?]*>)?(?:\[\])*+[({].*[)}]", re.DOTALL)
+_EXPRESSION = re.compile(
+    r"(?:new )?[^\W\d][\w.$]*+(?:<[\w ,.<>?]*>)?(?:\(.*[)}]|(?:\[\])++\{.*\})",
+    re.DOTALL,
+)
+"""Pattern of what looks like a call or a new object."""
 
 
 def write_call(call: ToolCall, language: Language) -> str:

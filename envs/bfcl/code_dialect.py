@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from callgym.call import ToolCall
@@ -26,7 +27,7 @@ from callgym.episode import ParseError, ParseErrorKind
 from callgym.errors import ConfigurationError
 from callgym.tool import Tool
 
-__all__ = ["CodeDialect"]
+__all__ = ["CodeDialect", "code_dialect"]
 
 _SEPARATORS = (",", ";")
 _FOLLOWERS = (*_SEPARATORS, "]")
@@ -259,3 +260,9 @@ def _content(words: str) -> str:
         content = _EMPTY_FENCE.sub("", content).strip()
     content = content.removeprefix(ASSISTANT).strip()
     return "" if _EMPTY_LIST.fullmatch(content) else content
+
+
+@cache
+def code_dialect(language: Language) -> CodeDialect:
+    """The dialect of a language; one instance for all environments of the process."""
+    return CodeDialect(language)

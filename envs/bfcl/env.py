@@ -12,11 +12,12 @@ from typing import Any, ClassVar
 
 from callgym.call import ToolCall, ToolResult
 from callgym.data import DataSource
-from callgym.dialects import Dialect, ParsedAction
+from callgym.dialects import Dialect, ParsedAction, get_dialect
 from callgym.envs.base import FLAGS, Protocol, ToolEnv
 from callgym.envs.bfcl import rewards as _rewards  # noqa: F401  registers BFCL's rewards and rubrics
 from callgym.envs.bfcl.backend import BfclBackend
 from callgym.envs.bfcl.categories import CATEGORIES, Category, categories_of
+from callgym.envs.bfcl.code_dialect import code_dialect
 from callgym.envs.bfcl.files import PROMPTS, BfclFiles
 from callgym.envs.bfcl.format_dialect import format_dialect
 from callgym.envs.bfcl.loading import official_tasks, starter_tasks
@@ -32,6 +33,7 @@ from callgym.tool_backends import ToolBackend
 
 __all__ = ["BfclEnv"]
 
+_PYTHON = get_dialect("python")
 _MAX_STEPS = 256
 _MAX_TURN_STEPS = 20
 
@@ -148,9 +150,12 @@ class BfclEnv(ToolEnv):
         return self.category_of(task).protocol
 
     def dialect_of(self, task: Task) -> Dialect:
-        """The given dialect; in ``format_sensitivity`` the task's own format."""
-        if self.category_of(task).kind != "format_sensitivity":
-            return self._given_dialect
+        """The given dialect; in ``format_sensitivity`` the task's own format, and for Java and JavaScript in the
+        dialect ``python`` its sibling whose values are code."""
+        category = self.category_of(task)
+        if category.kind != "format_sensitivity":
+            given = self._given_dialect
+            return code_dialect(category.language) if given is _PYTHON and category.language != "python" else given
         return format_dialect(str(task.meta["format"]), None if self.wording == "own" else self.source.folder)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:

@@ -169,9 +169,7 @@ def _shuffled(script: Script, weighted: Sequence[tuple[int, Writer]]) -> list[Wr
 def _take_first(script: Script, left: list[Writer]) -> bool:
     """Play the first request that goes with the world as it is; it is not made again."""
     for write in left:
-        request = write(script)
-        if request is not None:
-            script.take_turn(request)
+        if script.play(write):
             left.remove(write)
             return True
     return False

@@ -318,7 +318,9 @@ def _copy(script: Script) -> Request | None:
         name=name,
         target=target,
     )
-    lacking = script.say('{go}put a copy of "{name}" into one of the folders there', go=spot.words, name=name)
+    lacking = script.say(
+        '{go}put a copy of "{name}" into one of the folders {here}', go=spot.words, name=name, here=spot.here
+    )
     supplied = script.tell('I mean the folder "{target}".', 'Into "{target}".', target=target)
     spot.enter(script)
     script.do("cp", source=name, destination=target)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from callgym.envs.bfcl.starter.padding import DESKS, SHELVES, STATUS
-from callgym.envs.bfcl.starter.tables import CITIES, starter_tables
+from callgym.envs.bfcl.starter.tables import CITIES, CURRENCIES, starter_tables
 from callgym.envs.bfcl.starter.worlds_files import FIGURE_FILES, new_name, spot_with, text_files
 from callgym.envs.bfcl.starter.worlds_maths import OF_NUMBERS
 from callgym.envs.bfcl.starter.worlds_messages import is_ready as messages_ready
@@ -31,8 +31,6 @@ __all__ = ["FOLLOW_UPS", "LINKS", "SEARCHES"]
 
 FILES, MATHS, MESSAGES, POSTING = "GorillaFileSystem", "MathAPI", "MessageAPI", "TwitterAPI"
 TICKETS, TRADING, TRAVEL, VEHICLE = "TicketAPI", "TradingBot", "TravelAPI", "VehicleControlAPI"
-_SHORT = 7
-"""Most characters of a number that somebody is to write down."""
 
 
 class Found(NamedTuple):
@@ -54,8 +52,8 @@ class Used(NamedTuple):
     """With ``{what}`` in it."""
     use: Callable[[str], None]
     """Makes the calls."""
-    first: str
-    """The function that is called first."""
+    withheld: tuple[str, ...]
+    """Functions without which there is no way to begin."""
 
 
 Finder = Callable[[Script], Found | None]
@@ -71,7 +69,7 @@ def _linked(find: Finder, use: User) -> Writer:
         order = used.order.format(what=found.what)
         words = script.say("{find} and {order}", find=found.order, order=order) if found.order else script.say(order)
         used.use(found.value)
-        return Request(words + found.after, None, () if found.order else (used.first,))
+        return Request(words + found.after, None, () if found.order else used.withheld)
 
     return write
 
@@ -89,8 +87,8 @@ def _send(script: Script) -> Used | None:
             f"let {name} have a message with {{what}} and nothing else",
         )
     )
-    is_known = name in script.told.get("user ids", {})
-    return Used(order, lambda value: send_to(script, name, value), "send_message" if is_known else "get_user_id")
+    first = "send_message" if name in script.told.get("user ids", {}) else "get_user_id"
+    return Used(order, lambda value: send_to(script, name, value), (first,))
 
 
 def _post(script: Script) -> Used | None:
@@ -102,7 +100,7 @@ def _post(script: Script) -> Used | None:
         (f"post {{what}} and nothing else{with_tags}", f"publish a tweet that consists of {{what}} alone{with_tags}")
     )
     given = {"tags": chosen} if chosen else {}
-    return Used(order, lambda value: publish(script, value, **given), "post_tweet")
+    return Used(order, lambda value: publish(script, value, **given), ("post_tweet",))
 
 
 def _file_ticket(script: Script) -> Used | None:
@@ -111,7 +109,7 @@ def _file_ticket(script: Script) -> Used | None:
     title, priority = subject(script), script.whole(2, 5)
     order = f'open a ticket "{title}" of priority {priority} with {{what}} as its description, nothing more'
     return Used(
-        order, lambda value: open_ticket(script, title=title, description=value, priority=priority), "create_ticket"
+        order, lambda value: open_ticket(script, title=title, description=value, priority=priority), ("create_ticket",)
     )
 
 
@@ -125,7 +123,7 @@ def _write_down(script: Script) -> Used | None:
         script.do("touch", file_name=name)
         script.do("echo", content=value, file_name=name)
 
-    return Used(f'create the file "{name}" with {{what}} as its only text', use, "touch")
+    return Used(f'create the file "{name}" with {{what}} as its only text', use, ("touch", "cp"))
 
 
 def _display(script: Script) -> Used | None:
@@ -134,7 +132,7 @@ def _display(script: Script) -> Used | None:
     return Used(
         "show {what} on the car's display, without anything else",
         lambda value: script.do("display_log", messages=[value]),
-        "display_log",
+        ("display_log",),
     )
 
 
@@ -231,11 +229,11 @@ def _airport(script: Script) -> Found | None:
 
 def _exchanged(script: Script) -> Found | None:
     amount, currency = float(script.whole(3, 60) * 50), script.pick(("EUR", "GBP", "CHF", "CAD", "AUD"))
-    result = script.do("compute_exchange_rate", base_currency=currency, target_currency="USD", value=amount)
-    value = str(result["exchanged_value"])
-    if value.endswith(".0") or len(value) > _SHORT:
+    dollars = round(amount / CURRENCIES[currency], 2)
+    if dollars == int(dollars):
         return None
-    return Found(f"convert {int(amount)} {currency} to US dollars", "the resulting number", value)
+    script.do("compute_exchange_rate", base_currency=currency, target_currency="USD", value=amount)
+    return Found(f"convert {int(amount)} {currency} to US dollars", "the resulting number", str(dollars))
 
 
 # --- what is found in the padding -------------------------------------------------------------------------------

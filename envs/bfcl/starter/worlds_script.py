@@ -132,12 +132,21 @@ class Script:
         """Whether the dialogue is about all of these."""
         return all(name in self.classes for name in classes)
 
-    def take_turn(self, request: Request) -> Turn:
-        """End a turn: its request with the calls that were made since the last one."""
+    def play(self, write: Writer) -> bool:
+        """Write a turn; false, and no turn, where what is to be written does not go with the world as it is.
+
+        Raises:
+            Unfit: A call is refused, or was made for nothing.
+        """
+        request = write(self)
+        if request is None:
+            if self._calls:
+                raise Unfit(f"{self._calls[-1].name} was called for nothing")
+            return False
         turn = Turn(request, tuple(self._calls))
         self._calls = []
         self.turns.append(turn)
-        return turn
+        return True
 
     # Drawing.
 

@@ -206,7 +206,7 @@ def _ask_time(script: Script) -> Request | None:
     words = script.say(
         "look at the exchange's clock: before {hour}:00 put {one} on my watch list, later than that {other}",
         "ask the exchange for the time; if it is before {hour}:00, watch {one}, otherwise {other}",
-        "see what time it is at the exchange; {one} goes on my watch list if it is earlier than {hour}:00, else {other}",
+        "see what time it is at the exchange; {one} goes on my watch list if it is before {hour}:00, else {other}",
         hour=hour,
         one=one,
         other=other,

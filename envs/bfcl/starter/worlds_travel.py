@@ -8,7 +8,7 @@ from typing import Any
 from callgym.envs.bfcl.starter.padding import HOLDERS
 from callgym.envs.bfcl.starter.tables import CITIES, CURRENCIES, starter_tables
 from callgym.envs.bfcl.starter.worlds_script import Request, Script, Writer
-from callgym.envs.bfcl.starter.worlds_words import GIVEN_NAMES, note, word_list
+from callgym.envs.bfcl.starter.worlds_words import GIVEN_NAMES, word_list
 
 __all__ = ["FOLLOW_UPS", "NEWEST_BOOKING", "REQUESTS", "SEARCHES", "Flight", "is_ready", "make_config", "token_words"]
 
@@ -24,6 +24,14 @@ _FAMILY_NAMES = word_list(
 )
 _CLASSES = ("economy", "economy", "business", "first")
 _INSURANCES = ("luggage", "cancellation", "delay", "medical", "comprehensive")
+_QUESTIONS = (
+    "May I bring {count} kilos of luggage?",
+    "Please seat us in row {count}.",
+    "Can {count} of my colleagues join this flight?",
+    "I need help with {count} heavy bags.",
+    "Is there a vegetarian meal in row {count}?",
+    "Will we wait more than {count} minutes at the gate?",
+)
 _SCOPES = ("read", "read_write", "booking")
 
 Flight = dict[str, str]
@@ -482,7 +490,7 @@ def _insure(script: Script) -> Request | None:
 def _ask_support(script: Script) -> Request | None:
     if NEWEST_BOOKING not in script.told:
         return None
-    text = note(script)
+    text = script.pick(_QUESTIONS).format(count=script.whole(2, 34))
     words = script.say(
         'write to the support about that booking: "{text}"',
         'contact customer support about that booking with the message "{text}"',

@@ -22,6 +22,7 @@ _DOORS = {
 _STREETS = ("Mill Row", "Copper Lane", "Station Walk", "Quay Street", "Linden Road", "Chapel Hill", "Weaver Close")
 _PRESSURES = ("frontLeftTirePressure", "frontRightTirePressure", "rearLeftTirePressure", "rearRightTirePressure")
 _MODES = {"cool": "cooling", "heat": "heating", "defrost": "defrosting"}
+_FULL_BRAKE = 1000.0
 _LASTS = "whether the fuel lasts, and how much there was"
 
 
@@ -101,7 +102,8 @@ def _start(script: Script) -> Request | None:
     """All that it takes: doors, brake, ignition."""
     car = script.state(OWNER)
     doors = _doors(script, "unlocked")
-    if not _is_stopped(script) or len(doors) not in (0, 4) or (doors and script.chance(0.3)):
+    pressed = car.brakePedalStatus == "pressed"
+    if not _is_stopped(script) or len(doors) not in (0, 4) or (pressed and car._brakePedalForce != _FULL_BRAKE):
         return None
     reminder = "all four doors are unlocked" if doors else "the doors are all locked"
     words = script.say(
@@ -113,10 +115,8 @@ def _start(script: Script) -> Request | None:
     )
     if doors:
         script.do("lockDoors", unlock=False, door=doors)
-    if car.brakePedalStatus != "pressed":
+    if not pressed:
         script.do("pressBrakePedal", pedalPosition=1.0)
-    elif car._brakePedalForce != 1000:
-        return None
     script.do("startEngine", ignitionMode="START")
     return Request(words)
 
