@@ -246,12 +246,11 @@ def dialogues(
 def renamed(reference: Reference, dialogues: Sequence[Dialogue], ids: Iterator[int]) -> list[Dialogue]:
     """The same dialogues under new ids: by the id the package keeps its instances, and we what we know of a gold."""
     reference.forget()
-    new: dict[str, dict[str, Any]] = {}
-    for item in dialogues:
-        old = item.entry["id"]
-        if old not in new:
-            new[old] = {**item.entry, "id": f"{old.rpartition('_')[0]}_{next(ids)}"}
-    return [replace(item, entry=new[item.entry["id"]]) for item in dialogues]
+    categories = [item.entry["id"].rpartition("_")[0] for item in dialogues]
+    return [
+        replace(item, entry={**item.entry, "id": f"{category}_{next(ids)}"})
+        for item, category in zip(dialogues, categories, strict=True)
+    ]
 
 
 def forgotten(reference: Reference, dialogues: list[Dialogue]) -> list[Dialogue]:

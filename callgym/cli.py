@@ -89,12 +89,15 @@ _more = click.option(
 
 @main.command("list")
 @click.option("--json", "as_json", is_flag=True, help="A JSON list of objects.")
+@click.option("--family", default=None, help="Only this benchmark's; needed where --data is its folder.")
 @_data
 @_explained
-def list_environments(as_json: bool, data: str) -> None:
+def list_environments(as_json: bool, family: str | None, data: str) -> None:
     """The environments, with the number of tasks of their test split."""
     rows = []
     for entry in ENVIRONMENTS:
+        if family not in (None, entry.family):
+            continue
         env: Any = gym.make(entry.id, data=data, disable_env_checker=True).unwrapped
         row = {
             "id": entry.id,
@@ -106,12 +109,15 @@ def list_environments(as_json: bool, data: str) -> None:
         }
         rows.append(row)
         env.close()
+    if not rows:
+        raise CallGymError(f"no family {family!r}; there are: {', '.join(sorted({e.family for e in ENVIRONMENTS}))}")
     if as_json:
         click.echo(json.dumps(rows))
         return
-    click.echo(f"{'id':<18}{'protocol':<10}{'tasks':>6}  {'data':<9}about")
+    width = max(len(str(row["id"])) for row in rows) + 2
+    click.echo(f"{'id':<{width}}{'protocol':<10}{'tasks':>6}  {'data':<9}about")
     for row in rows:
-        click.echo(f"{row['id']:<18}{row['protocol']:<10}{row['tasks']:>6}  {row['data']:<9}{row['summary']}")
+        click.echo(f"{row['id']:<{width}}{row['protocol']:<10}{row['tasks']:>6}  {row['data']:<9}{row['summary']}")
 
 
 @main.command()

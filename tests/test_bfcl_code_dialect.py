@@ -341,9 +341,10 @@ def test_any_text_is_read(language: str, text: str, more: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(
     "piece",
-    ["(", "[", "{", '"', "'", "`", '"""', "\\", ",", ";", "<", "a<", "a<b,", "a <", "[f(", "[f(a=", "[f(a=1)", "[f(a=1),",
-     "[f(a=1", "f(a=1)\n", "f(", "[f(a='", '[f(a="\\', "[f(a=</think>", "[f(a=1</think>[", "**{", "[f(**{'a':", "=",
-     "a=", "[f(a=1, 2)", "f(1)\n", "f(a=1),", "```", "`a", " ", "\n", "é"],
+    ["(", "[", "{", '"', "'", "`", '"""', "\\", ",", ";", "<", "a<", "a<b,", "a <", "[f(", "[f(a=", "[f(a=1)",
+     "[f(a=1),", "[f(a=1", "f(a=1)\n", "f(", "[f(a='", '[f(a="\\', "[f(a=</think>", "[f(a=1</think>[", "**{",
+     "[f(**{'a':", "=", "a=", "[f(a=1, 2)", "f(1)\n", "f(a=1),", "```", "`a", " ", "\n", "é", "['a'(", "[f(a=1)}",
+     '[f(a="</think>")]'],
 )  # fmt: skip
 def test_hostile_text_takes_little_time(language: str, piece: str) -> None:
     dialect = DIALECTS[language]

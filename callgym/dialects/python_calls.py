@@ -45,6 +45,9 @@ _BARE_NAME = r"[^\W\d]\w*+(?:\.[^\W\d]\w*+)*+"
 _NAME = r"[^\W\d][\w.-]*+"
 _QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""
 _OPENING = re.compile(rf"\[\s*+(?=(?:{_NAME}|{_QUOTED})\()", re.DOTALL)
+_FIRST = r"\)|\*\*|[^\W\d]\w*+\s*+=\s*+['\"\[({0-9+.\-TFNtfnrRuU]"
+_PROMISING = re.compile(rf"\[\s*+(?=(?:{_NAME}|{_QUOTED})\(\s*+(?:{_FIRST}))", re.DOTALL)
+"""An opening whose call does not fail at its first argument already."""
 _CALL = re.compile(rf"({_NAME})\(")
 _QUOTED_CALL = re.compile(rf"(?:{_QUOTED})\(", re.DOTALL)
 _KEY = re.compile(r"([^\W\d]\w*+)\s*+=(?!=)\s*+").match
@@ -151,7 +154,7 @@ class _Scanned(NamedTuple):
 
 def _next_call(text: str, at: int) -> tuple[int, int] | None:
     """Up to its first fault, which is not skipped here: from each of many openings that would take too long."""
-    if len(text) > MAX_LENGTH or (opening := _OPENING.search(text, at)) is None:
+    if len(text) > MAX_LENGTH or (opening := _PROMISING.search(text, at)) is None:
         return None
     position = opening.end()
     try:

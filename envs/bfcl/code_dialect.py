@@ -37,6 +37,8 @@ _MAX_FAULTS = 50
 """After so many of them in one action the rest is not read."""
 
 _OPENING = re.compile(rf"\[\s*+(?=(?:{NAME}|{QUOTED_NAME})\()", re.DOTALL)
+_FULL_OPENING = re.compile(rf"\[\s*+(?=(?:{NAME}|{QUOTED_NAME})\(\s*+(?:\)|\*\*|[\w$]++\s*+=(?![=>])))", re.DOTALL)
+"""The same where no fault follows at once; a text may be full of those."""
 _BARE = re.compile(r"(?:[^\W\d]|\$)[\w$]*+(?:\.[\w$]++)*+\((?=\s*+(\)|[\w$]++\s*+=(?![=>]))?)")
 _FRAME = re.compile(
     rf"(?:{ASSISTANT}\s*+)?(?:```(?:[\w+-]{{0,20}}[^\S\n]*+\n)?(?P<block>.*)```|`(?P<line>[^`]*)`|(?P<plain>.*))",
@@ -221,7 +223,7 @@ def _unfollowed(text: str, start: int, position: int) -> _Fault:
 def _next_call(scanner: CallScanner, at: int) -> tuple[int, int] | None:
     """Up to its first fault, which is not skipped here: from each of many openings that would take too long."""
     text = scanner.text
-    opening = _OPENING.search(text, at)
+    opening = _FULL_OPENING.search(text, at)
     if opening is None:
         return None
     position = opening.end()

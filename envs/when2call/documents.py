@@ -65,16 +65,16 @@ def bfcl_form(document: Mapping[str, Any]) -> dict[str, Any]:
         "description": str(document.get("description") or ""),
         "parameters": {
             "type": "dict",
-            "properties": {name: {**entry, **_type(entry)} for name, entry in properties.items()},
+            "properties": {name: _entry(entry) for name, entry in properties.items()},
             "required": list(required),
         },
     }
 
 
-def _type(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """What replaces an entry's type; what the entry itself says of its elements stays."""
-    read = _read_annotation(str(entry.get("type", "any")))
-    return {word: value for word, value in read.items() if word == "type" or word not in entry}
+def _entry(documented: Any) -> dict[str, Any]:
+    """A parameter's document with BFCL's type; what it says itself of its elements stays."""
+    entry = dict(documented) if isinstance(documented, Mapping) else {}
+    return {**_read_annotation(str(entry.pop("type", "any"))), **entry}
 
 
 def _read_annotation(annotation: str) -> dict[str, Any]:

@@ -29,8 +29,8 @@ _MEND = (
     "files you have: callgym fetch when2call --from FOLDER"
 )
 _LICENCE = (
-    "When2Call's repository is under Apache-2.0, its dataset card says CC BY 4.0: name NVIDIA where you pass data on. "
-    "The test files derive from BFCL v2 live (Apache-2.0), the training files from xlam-function-calling-60k (CC BY 4.0)"
+    "licence: When2Call's repository says Apache-2.0, its dataset card CC BY 4.0: name NVIDIA where you pass data on. "
+    "The test files derive from BFCL v2 live (Apache-2.0), the others from xlam-function-calling-60k (CC-BY-4.0)"
 )
 
 

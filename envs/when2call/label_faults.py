@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from callgym.envs.when2call.rows import TestRow
+from callgym.envs.when2call.rows import LabelledRow
 
 __all__ = ["label_fault", "stands_in"]
 
@@ -20,7 +20,7 @@ _MIN_LENGTH = 3
 """Shorter values stand in many questions by chance."""
 
 
-def label_fault(row: TestRow) -> str | None:
+def label_fault(row: LabelledRow) -> str | None:
     """Sentences on what is wrong with a row's label; None where nothing is found."""
     faults = {"tool_call": _call_faults, "request_for_info": _ask_faults, "cannot_answer": _decline_faults}
     found = list(faults[row.correct](row)) if row.correct in faults else []
@@ -54,18 +54,18 @@ def _words(text: str) -> str:
     return " ".join(_WORD.findall(text.casefold()))
 
 
-def _offered(row: TestRow) -> tuple[str, ...]:
+def _offered(row: LabelledRow) -> tuple[str, ...]:
     return tuple(tool["name"] for tool in row.tools)
 
 
-def _call_faults(row: TestRow) -> Iterator[str]:
+def _call_faults(row: LabelledRow) -> Iterator[str]:
     if row.call.name not in _offered(row):
         yield f"the right call's tool {row.call.name} is not offered"
     if row.target is not None and row.target["name"] != row.call.name:
         yield f"the right tool is {row.target['name']}, the right call calls {row.call.name}"
 
 
-def _ask_faults(row: TestRow) -> Iterator[str]:
+def _ask_faults(row: LabelledRow) -> Iterator[str]:
     yield from _call_faults(row)
     name = row.held_out
     if name is None:
@@ -83,16 +83,18 @@ def _ask_faults(row: TestRow) -> Iterator[str]:
         yield f"the value of {name!r} that was to be taken out still stands in the question"
 
 
-def _decline_faults(row: TestRow) -> Iterator[str]:
+def _decline_faults(row: LabelledRow) -> Iterator[str]:
     """The right tool is that of the call: these rows' ``target_tool`` is null."""
     if row.call.name in _offered(row):
         yield f"the tool that was to be taken away, {row.call.name}, is still offered"
-    removed = next((tool for tool in row.original_tools or () if tool["name"] == row.call.name), None)
-    for tool in row.tools if removed is not None else ():
-        twin = _last(tool["name"]) == _last(row.call.name) and tool["name"] != row.call.name
-        if twin and tool.get("parameters") == removed.get("parameters"):  # type: ignore[union-attr]
-            yield f"{tool['name']} is still offered, which is called like the tool that was taken away and takes the same"
+    for removed in row.original_tools or ():
+        if removed["name"] == row.call.name:
+            for twin in filter(lambda tool: _alike(tool, removed), row.tools):
+                yield f"{twin['name']} is still offered, which is named like {removed['name']} and takes the same"
 
 
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]
+def _alike(tool: Mapping[str, Any], removed: Mapping[str, Any]) -> bool:
+    """Whether two tools share the last part of their names, and their parameters' documents."""
+    one, other = tool["name"], removed["name"]
+    named_alike = one != other and one.rpartition(".")[2] == other.rpartition(".")[2]
+    return named_alike and tool.get("parameters") == removed.get("parameters")

@@ -263,26 +263,29 @@ def judge_report(classified: Iterable[tuple[Answer, str]], tools: Iterable[int] 
     """
     pairs = list(classified)
     offered = [1] * len(pairs) if tools is None else list(tools)
-    distribution: dict[str, Counter[str]] = {kind: Counter() for kind in _JUDGE_ROWS}
+    distribution: dict[Answer, Counter[str]] = {kind: Counter() for kind in _JUDGE_ROWS}
     for gold, said in pairs:
         distribution.setdefault(gold, Counter())[said] += 1
-    scores = {kind: counts[kind] / counts.total() if counts else None for kind, counts in distribution.items()}
+    scores: dict[Answer, float | None] = {
+        kind: counts[kind] / counts.total() if counts else None for kind, counts in distribution.items()
+    }
     unknown = next((gold for gold, _ in pairs if gold not in _JUDGE_ROWS), None)
     error = None
     if unknown is not None:
         error = f"KeyError: {unknown!r}"
     elif None in scores.values():
         error = "ZeroDivisionError: division by zero"
-    official = {
-        kind: {"score": scores[kind], "response_distribution": dict(counts)} for kind, counts in distribution.items()
+    official: dict[str, Any] = {
+        str(kind): {"score": scores[kind], "response_distribution": dict(counts)}
+        for kind, counts in distribution.items()
     }
     decided = (
         Decided(gold, JUDGED.get(said), JUDGED.get(said), count)
         for (gold, said), count in zip(pairs, offered, strict=True)
     )
     return JudgeReport(
-        scores=scores,  # type: ignore[arg-type]
-        distribution=distribution,  # type: ignore[arg-type]
+        scores=scores,
+        distribution=distribution,
         official=None if error else official,
         official_error=error,
         report=mcq_report(decided),

@@ -16,7 +16,7 @@ from typing import Any
 from callgym.data import cache_folder, read_json_lines
 from callgym.envs.when2call.choices import choices_of
 from callgym.envs.when2call.metrics import choose, decide, judge_report, mcq_report
-from callgym.envs.when2call.rows import ANSWERS, TestRow, load_rows
+from callgym.envs.when2call.rows import ANSWERS, LabelledRow, load_rows
 from callgym.errors import DataError
 from callgym.parity import Case
 
@@ -26,7 +26,7 @@ _TOLERANCE = 1e-9
 _RAISED = "EXCEPTION:"
 _DAMAGED = (AttributeError, LookupError, TypeError, ValueError)
 
-Rows = Mapping[str, TestRow]
+Rows = Mapping[str, LabelledRow]
 """The official rows by uuid."""
 
 

@@ -22,8 +22,19 @@ from callgym.errors import DataError
 from callgym.message import Message
 from callgym.noun import require_finite
 
-__all__ = ["ANSWERS", "FILES", "Answer", "Rows", "TestRow", "TrainRow", "calls_in", "file_of", "is_pointer",
-           "load_rows", "naming"]  # fmt: skip
+__all__ = [
+    "ANSWERS",
+    "FILES",
+    "Answer",
+    "LabelledRow",
+    "Rows",
+    "TrainRow",
+    "calls_in",
+    "file_of",
+    "is_pointer",
+    "load_rows",
+    "naming",
+]
 
 Answer = Literal["direct", "tool_call", "request_for_info", "cannot_answer"]
 """The kinds of reply, by their official names."""
@@ -46,10 +57,8 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
-class TestRow:
+class LabelledRow:
     """A row of a test file."""
-
-    __test__ = False  # its name is no promise to pytest
 
     number: int
     """Its line in the file, from 1."""
@@ -106,7 +115,7 @@ class Rows(Generic[R]):
 
 
 @overload
-def load_rows(folder: Path, which: Literal["judge", "mcq"]) -> Rows[TestRow]: ...
+def load_rows(folder: Path, which: Literal["judge", "mcq"]) -> Rows[LabelledRow]: ...
 @overload
 def load_rows(folder: Path, which: Literal["sft", "preference"]) -> Rows[TrainRow]: ...
 def load_rows(folder: Path, which: Literal["judge", "mcq", "sft", "preference"]) -> Rows[Any]:
@@ -153,8 +162,6 @@ def naming(path: Path, number: int) -> Iterator[None]:
     """Turn what a damaged row provokes into an error that names file and row."""
     try:
         yield
-    except DataError:
-        raise
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         fault = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         raise DataError(f"{path}, row {number}: cannot be read ({fault}); {_MEND}") from error
@@ -166,8 +173,8 @@ def _read_all(path: Path, read: Callable[[int, Mapping[str, Any]], R]) -> Iterat
         with naming(path, number):
             if not isinstance(value, dict):
                 raise TypeError(f"an object was expected, found {type(value).__name__}")
-            require_finite(value)
-            yield read(number, value)
+            row = read(number, require_finite(value))
+        yield row
         count += 1
     if not count:
         raise DataError(f"{path} has no row; {_MEND}")
@@ -176,13 +183,13 @@ def _read_all(path: Path, read: Callable[[int, Mapping[str, Any]], R]) -> Iterat
 # Test files.
 
 
-def _read_test(number: int, row: Mapping[str, Any]) -> TestRow:
+def _read_test(number: int, row: Mapping[str, Any]) -> LabelledRow:
     answers = _read_answers(row["answers"])
     correct = row["correct_answer"]
     if correct not in ANSWERS:
         raise ValueError(f"correct_answer is {correct!r}, not one of {', '.join(ANSWERS)}")
     target, original_tools = row.get("target_tool"), row.get("orig_tools")
-    return TestRow(
+    return LabelledRow(
         number=number,
         uuid=_text(row, "uuid"),
         question=_text(row, "question"),
@@ -224,7 +231,7 @@ def _text(row: Mapping[str, Any], field: str) -> str:
 
 
 def _optional_text(row: Mapping[str, Any], field: str) -> str | None:
-    return None if row.get(field) is None else _text(row, field)
+    return None if row.get(field) in (None, "") else _text(row, field)
 
 
 def _short(value: Any) -> str:
@@ -259,7 +266,9 @@ def _train_row(number: int, row: Mapping[str, Any], before: Any, reply: Any, rej
 def _message(value: Any) -> Message:
     if value["role"] not in _ROLES:
         raise ValueError(f"a message of role {value['role']!r}")
-    return Message(role=value["role"], content=_text(value, "content"))
+    if not isinstance(value["content"], str):
+        raise ValueError(f"a message whose text is {_short(value['content'])}")
+    return Message(role=value["role"], content=value["content"])
 
 
 def _reply(value: Any) -> str:

@@ -6,16 +6,19 @@ wrong are named in ``meta["label_fault"]``, calls that contradict their own tool
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
+
+from pydantic import JsonValue
 
 from callgym.call import ToolCall
 from callgym.data import DataNotice, check_split, verify
 from callgym.envs.bfcl.tools import fit_to, make_tool
 from callgym.envs.when2call.label_faults import label_fault
-from callgym.envs.when2call.rows import Answer, TestRow, TrainRow, calls_in, load_rows, naming
+from callgym.envs.when2call.rows import Answer, LabelledRow, TrainRow, calls_in, load_rows, naming
 from callgym.errors import DataError
 from callgym.goal import AllGoal, CallsGoal, DecisionGoal, Goal, GoldCall
 from callgym.message import Message
@@ -75,7 +78,7 @@ def load_mcq(folder: Path, split: str = "test") -> list[Task]:
 # Test rows.
 
 
-def _test_task(row: TestRow) -> Task:
+def _test_task(row: LabelledRow) -> Task:
     decision = DECISIONS[row.correct]
     tools = tuple(make_tool(document) for document in row.tools)
     meta: dict[str, Any] = {"decision": decision, "answers": dict(row.answers), "source": "official"}
@@ -131,7 +134,9 @@ def _gold(call: ToolCall, tool: Tool | None, faults: list[str]) -> GoldCall:
         for name in call.arguments
         if name not in properties
     ]
-    known = {name: (value,) for name, value in call.arguments.items() if name in properties}
+    known: dict[str, tuple[JsonValue, ...]] = {
+        name: (value,) for name, value in call.arguments.items() if name in properties
+    }
     optional = tuple(
         name for name, (value,) in known.items() if name not in tool.required and _is_default(value, properties[name])
     )
@@ -146,8 +151,8 @@ def _is_default(value: Any, schema: Mapping[str, Any]) -> bool:
 
 
 def load_train(folder: Path, which: Literal["sft", "preference"], decide: Callable[[str], Decision]) -> list[Task]:
-    """The rows of a training file as tasks of the split ``train``; those with a call that cannot be read or whose
-    tool is not offered are left out.
+    """The rows of a training file as tasks of the split ``train``; those that make none are left out: a call in them
+    cannot be read, its tool is not offered, or a tool's document is none.
 
     A reply with a call is ``call``; of which kind words are, the files do not say. For ``ask`` any question back
     is right: the parameter is not named either.
@@ -161,27 +166,19 @@ def load_train(folder: Path, which: Literal["sft", "preference"], decide: Callab
         DataError: The file is missing or damaged; the message names file, row and mend.
     """
     verify(folder)
-    found = load_rows(folder, which)
-    return list(_train_tasks(found.path, found.rows, which, decide))
+    tasks = []
+    for row in load_rows(folder, which).rows:
+        # Unlike the labels of the test files, nothing is measured with these rows: one that is spoilt is no loss.
+        with contextlib.suppress(AttributeError, LookupError, TypeError, ValueError, RecursionError):
+            tasks.append(_train_task(row, which, decide))
+    return tasks
 
 
-def _train_tasks(
-    path: Path, rows: tuple[TrainRow, ...], which: str, decide: Callable[[str], Decision]
-) -> Iterator[Task]:
-    for row in rows:
-        try:
-            calls = calls_in(row.reply)
-        except (ValueError, TypeError, LookupError, RecursionError):
-            continue
-        with naming(path, row.number):
-            tools = tuple(make_tool(document) for document in row.tools)
-            if {call.name for call in calls} <= {tool.name for tool in tools}:
-                yield _train_task(row, which, tools, calls, decide)
-
-
-def _train_task(
-    row: TrainRow, which: str, tools: tuple[Tool, ...], calls: tuple[ToolCall, ...], decide: Callable[[str], Decision]
-) -> Task:
+def _train_task(row: TrainRow, which: str, decide: Callable[[str], Decision]) -> Task:
+    calls = calls_in(row.reply)
+    tools = tuple(make_tool(document) for document in row.tools)
+    if not {call.name for call in calls} <= {tool.name for tool in tools}:
+        raise ValueError("a call's tool is not offered")
     decision = "call" if calls else decide(row.reply)
     meta: dict[str, Any] = {"decision": decision, "source": "official", "reply": row.reply}
     if row.rejected is not None:

@@ -197,7 +197,7 @@ class _CallRule:
                 if name not in self._declared or name not in self._accepted:
                     return Fault("simple_function_checker:unexpected_param", "argument {} is not expected", (name,))
                 document, allowed = self._declared[name], self._accepted[name]
-                if self._language == "python" and passes_at_once(value, document, allowed):
+                if passes_at_once(value, document, allowed, self._language):
                     continue
                 rule = self._arguments[name] = ArgumentRule(name, document, allowed, self._language)
             fault = rule.fault(value)

@@ -46,10 +46,13 @@ def parse_code(language: Literal["java", "javascript"], code: str) -> Any:
     except UnicodeEncodeError as error:
         raise DecodeFailure("UnicodeEncodeError", str(error)) from error
     root = parser.parse(encoded).root_node
-    if root.has_error and not _lacks_its_end_only(root):
-        if "ERROR" in (root.sexp() if hasattr(root, "sexp") else str(root)):
-            raise DecodeFailure("SyntaxError", f"the text is not {language} code")
+    if root.has_error and not _lacks_its_end_only(root) and "ERROR" in _written(root):
+        raise DecodeFailure("SyntaxError", f"the text is not {language} code")
     return root
+
+
+def _written(root: Any) -> str:
+    return str(root.sexp() if hasattr(root, "sexp") else root)
 
 
 def _lacks_its_end_only(root: Any) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from callgym.envs.bfcl.official.code_values import convert_java, convert_javascript
 from callgym.envs.bfcl.official.standardise import standardise
 
 __all__ = ["TYPES", "ArgumentRule", "Fault", "passes_at_once"]
@@ -62,7 +63,10 @@ _WITH_ITEMS = {
 }
 
 # Types of which a value that equals an accepted one as it stands passes, whatever the finer rules.
-_AT_ONCE = {"string": str, "any": str, "integer": int, "float": float, "boolean": bool}
+_AT_ONCE = {
+    language: {name: kind for name, kind in types.items() if kind in (str, int, float, bool)}
+    for language, types in TYPES.items()
+}
 
 
 # Of these a list that equals an accepted one as it stands passes, too.
@@ -127,7 +131,9 @@ class ArgumentRule:
             if type(value) is not str:
                 short = "java" if self.language == "java" else "js"
                 return Fault(f"type_error:{short}", "argument {} must be a text, found {}", (self.name, value))
-            value = self._converted(value)
+            if self._unknown_inner is not None:
+                raise KeyError(self._unknown_inner)
+            value = _converted(value, self.language, self.declared, self.inner_declared)
         elif self._unknown_inner is not None:
             raise KeyError(self._unknown_inner)
         elif type(value) is int and self.declared == "float":
@@ -149,21 +155,10 @@ class ArgumentRule:
             return Fault("type_error:simple", "argument {} is declared {}, found {}", (self.name, self.declared, value))
         return self._value_fault(value, is_variable)
 
-    def _converted(self, value: str) -> Any:
-        if self._unknown_inner is not None:
-            raise KeyError(self._unknown_inner)
-        from callgym.envs.bfcl.official import code_values
-
-        convert = code_values.convert_java if self.language == "java" else code_values.convert_javascript
-        return convert(value, self.declared, self.inner_declared)
-
     def _elements_fit(self, value: Any) -> bool:
         if self._element_types is None:
             self._element_types = _element_types(self.allowed, self.inner)
-        for types in self._element_types:
-            if types is None or types.issuperset(map(type, value)):
-                return True
-        return False
+        return any(types is None or types.issuperset(map(type, value)) for types in self._element_types)
 
     def _value_fault(self, value: Any, is_variable: bool) -> Fault | None:
         if not is_variable:
@@ -218,13 +213,23 @@ class ArgumentRule:
         return fault
 
 
-def passes_at_once(value: Any, document: Mapping[str, Any], allowed: Any) -> bool:
-    """Whether a Python value passes without a closer look, as most do; False says nothing.
+def passes_at_once(value: Any, document: Mapping[str, Any], allowed: Any, language: str) -> bool:
+    """Whether a value passes without a closer look, as most do; False says nothing.
 
     Raises:
-        KeyError: The document declares no type.
+        Exception: The official code raises, too, and with the same class of exception.
     """
-    return type(value) is _AT_ONCE.get(document["type"]) and type(allowed) is list and value in allowed
+    declared = document["type"]
+    kind = _AT_ONCE[language].get(declared)
+    if language != "python":
+        if kind is None or type(value) is not str:
+            return False
+        value = _converted(value, language, declared)
+    return type(value) is kind and type(allowed) is list and value in allowed
+
+
+def _converted(text: str, language: str, declared: str, inner: str | None = None) -> Any:
+    return (convert_java if language == "java" else convert_javascript)(text, declared, inner)
 
 
 def _member_fault(value: Any, accepted: Any) -> Fault | None:

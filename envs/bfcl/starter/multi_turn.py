@@ -104,7 +104,7 @@ def _distinct(category: str, split: str, seed: int) -> Iterator[Task]:
     while True:
         rng = Random(f"{category}-{split}-{seed}-{index}-{attempt}")
         attempt += 1
-        script = _open_script(rng, category, split, index)
+        script = _open_script(rng, category, split, f"{seed}-{index}")
         dialogue = _write(script, category)
         if dialogue is None:
             continue
@@ -118,9 +118,9 @@ def _distinct(category: str, split: str, seed: int) -> Iterator[Task]:
 # --- the dialogue -----------------------------------------------------------------------------------------------
 
 
-def _open_script(rng: Random, category: str, split: str, index: int) -> Script:
-    """The mix of classes goes with the index, so that those of which many attempts fail keep their share."""
-    (classes,) = Random(f"{category}-{split}-{index}").choices(tuple(MIXES), tuple(MIXES.values()))
+def _open_script(rng: Random, category: str, split: str, place: str) -> Script:
+    """The mix of classes goes with the task's place, so that those of which many attempts fail keep their share."""
+    (classes,) = Random(f"{category}-{split}-{place}").choices(tuple(MIXES), tuple(MIXES.values()))
     return Script(rng, split, classes, category == _LONG, make_config)
 
 

@@ -269,7 +269,7 @@ _FILES = (
         "files.rename",
         "rename files",
         (
-            "{old_name} in {folder} is called {new_name} now.",
+            "The file {old_name} in {folder} is called {new_name} now.",
             "Renamed: {folder} now holds {new_name} instead of {old_name}.",
         ),
         (
@@ -340,8 +340,8 @@ _FILES = (
         "files.compress",
         "pack archives",
         (
-            "{archive} holds {files} and is {some} MB large.",
-            "{files} are packed into {archive}.",
+            "The archive {archive} holds {files} and is {some} MB large.",
+            "Packed into {archive}: {files}.",
         ),
         (
             Gap(
@@ -402,8 +402,8 @@ _FILES = (
         "config.set_value",
         "change settings",
         (
-            "{key} is {value} now.",
-            "The setting {key} was changed to {value} at {clock}.",
+            "The setting {key} is {value} now.",
+            "Since {clock} {key} has been {value}.",
         ),
         (
             Gap(
@@ -534,8 +534,8 @@ _FILES = (
         "table.count_rows",
         "count the rows of tables",
         (
-            "{table} has {many} rows.",
-            "There are {many} rows in the table {table}.",
+            "The table {table} has {many} rows.",
+            "There are {many} rows in {table}.",
         ),
         (
             Gap("year", "the year that the rows are from"),

@@ -1,0 +1,97 @@
+"""Between a policy that knows tools by other names and a backend that knows their own.
+
+``disguised(session, task)`` is the session itself unless a perturbation renamed tools or withheld some from a
+search. Then calls reach the session by their old names, the documents in a search's answer get the new ones, and
+tools that were taken away are not found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from callgym.call import ToolCall, ToolResult
+from callgym.envs.perturbations.documents import documents_in, name_of, schema_names
+from callgym.envs.perturbations.found_tools import NOTHING_FOUND, without_documents
+from callgym.envs.perturbations.look_alikes import could_do
+from callgym.envs.perturbations.renaming import Renaming
+from callgym.envs.perturbations.task_parts import SEARCHES, right_tools
+from callgym.task import Task
+from callgym.tool import Tool
+from callgym.tool_backends import Session
+
+__all__ = ["DisguisedSession", "disguised"]
+
+ToolsFound = Callable[[ToolCall, ToolResult], Sequence[Tool]]
+"""What a call brought about, as the environment reads it: ``ToolEnv.tools_found``."""
+
+
+def disguised(session: Session, task: Task) -> Session:
+    """The session as the task's policy reaches it."""
+    if "renamed" in task.meta or "withheld_tools" in task.meta:
+        return DisguisedSession(session, task)
+    return session
+
+
+class DisguisedSession:
+    """A session whose tools go by other names, or are hard to find; for one episode."""
+
+    def __init__(self, session: Session, task: Task) -> None:
+        self._session = session
+        self._renaming = Renaming.of(task)
+        self._renames = "renamed" in task.meta
+        withheld: Any = task.meta.get("withheld_tools", [])
+        self._withheld = frozenset(map(str, withheld))
+        self._right = right_tools(task) if self._withheld else ()
+        self._made: list[tuple[ToolCall, ToolResult]] = []
+
+    def call(self, call: ToolCall) -> ToolResult:
+        """Run the call by the tool's own name."""
+        call = self._renaming.original_call(call)
+        result = self._session.call(call)
+        if call.name in SEARCHES and result.error is None:
+            result = self._without_withheld(result)
+        self._made.append((call, result))
+        if not self._renames:
+            return result
+        if call.name in SEARCHES:
+            self._renaming = self._renaming.extended_by(result.content)
+        content = self._renaming.value(result.content)
+        return ToolResult.trusted(content=content, error=result.error, message=result.message)
+
+    def _without_withheld(self, result: ToolResult) -> ToolResult:
+        found = {str(name_of(document)): document for document in documents_in(result.content)}
+        names = {name for name, document in found.items() if self._is_withheld(name, document)}
+        if not names:
+            return result
+        content = without_documents(result.content, names)
+        if list(documents_in(content)):
+            return ToolResult.trusted(content=content, error=None, message="")
+        return ToolResult(error="tool_error", message=NOTHING_FOUND)
+
+    def _is_withheld(self, name: str, document: dict[str, Any]) -> bool:
+        if not self._withheld:
+            return False
+        return name in self._withheld or any(could_do(_tool(document, name), right) for right in self._right)
+
+    def found(self, tools_found: ToolsFound) -> list[Tool]:
+        """The tools that the calls since the last time brought about, under the names that the policy knows."""
+        made, self._made = self._made, []
+        return [self._renaming.tool(tool) for call, result in made for tool in tools_found(call, result)]
+
+    def original_name(self, name: str) -> str:
+        """The name by which the backend knows a tool."""
+        return self._renaming.original_name(name)
+
+    def state(self) -> dict[str, Any]:
+        """The session's."""
+        return self._session.state()
+
+    def close(self) -> None:
+        """Close the session."""
+        self._session.close()
+
+
+def _tool(document: dict[str, Any], name: str) -> Tool:
+    parameters = {"type": "object", "properties": {parameter: {} for parameter in schema_names(document)}}
+    return Tool(name=name, description=str(document.get("description", "")), parameters=parameters)

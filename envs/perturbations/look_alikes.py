@@ -1,0 +1,97 @@
+"""Which tools look alike, and which could do each other's work: by the words of names and descriptions.
+
+A tool could do another's work where it has its name or its parameters, or where both names speak of the same thing
+and of the same kind of act. Tools of one namespace (``kitchen.set_timer``, ``kitchen.oven_setting``) were made
+to differ; there the acts must be told apart by the whole name.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from callgym.envs.perturbations.words import stem, words_in
+from callgym.tool import Tool
+
+__all__ = ["could_do", "likeness"]
+
+_ACTS = {
+    "make": "add append arrange assign book buy create draw generate insert log make new order note open place plan post "
+    "put publish record register rent reserve save schedule send set start store submit take upload write play print",
+    "take": "cancel clear close delete destroy discard drop erase end forget lock off purge release remove return stop "
+    "undo unfollow unset withdraw",
+    "change": "adjust alter change convert correct edit modify move patch rename replace reschedule resize rotate switch "
+    "translate transform turn update",
+    "see": "availability browse calculate caption check compute count describe detect determine estimate fetch find get "
+    "identify info information inspect list locate look lookup measure query rank read recognise recognition recommend "
+    "recommendation retrieve say scan search see show status summarise tell track view",
+}
+_ACT_OF = {word: act for act, words in _ACTS.items() for word in words.split()}
+_EMPTY = frozenset(
+    "a an and api are as at be by can for from has have in into is it its of on or that the this to tool up user what "
+    "when where which who will with you your function method service data by all one get set".split()
+)
+
+
+def likeness(tool: Tool, other: Tool) -> float:
+    """Share of the words that two tools have in common, names counting twice: 0 to 1."""
+    names, others = _name_words(tool.name), _name_words(other.name)
+    said, also = _said(tool), _said(other)
+    union = 2 * len(names | others) + len(said | also)
+    return (2 * len(names & others) + len(said & also)) / union if union else 0.0
+
+
+def could_do(tool: Tool, right: Tool) -> bool:
+    """Whether ``tool`` could do the work of ``right``; in doubt, yes."""
+    if _plain(tool.name) == _plain(right.name):
+        return True
+    parameters = set(tool.properties)
+    if parameters and parameters == set(right.properties):
+        return True
+    if not parameters and not right.properties and likeness(tool, right) > 0:
+        return True
+    if _namespace(tool.name) and _namespace(tool.name) == _namespace(right.name):
+        return False
+    things, right_things = _things(tool.name), _things(right.name)
+    acts, right_acts = _acts(tool), _acts(right)
+    return bool(things & right_things) and (not acts or not right_acts or bool(acts & right_acts))
+
+
+def _plain(name: str) -> str:
+    """A name without its namespace, capitals and signs."""
+    return "".join(words_in(name.rpartition(".")[2]))
+
+
+def _namespace(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+@lru_cache(maxsize=8192)
+def _name_words(name: str) -> frozenset[str]:
+    return frozenset([stem(word) for word in words_in(name) if word not in _EMPTY])
+
+
+@lru_cache(maxsize=8192)
+def _things(name: str) -> frozenset[str]:
+    """What a name speaks of: its words, but for the act and the namespace."""
+    words = [word for word in words_in(name.rpartition(".")[2]) if word not in _EMPTY and word not in _ACT_OF]
+    return frozenset([stem(word) for word in words])
+
+
+def _acts(tool: Tool) -> frozenset[str]:
+    """The kinds of act that a tool's name speaks of; where it speaks of none, those of its description's first word."""
+    own = _acts_in(tool.name.rpartition(".")[2])
+    return own or _acts_in(tool.description.lstrip()[:40].partition(" ")[0])
+
+
+@lru_cache(maxsize=8192)
+def _acts_in(text: str) -> frozenset[str]:
+    return frozenset([_ACT_OF[word] for word in words_in(text) if word in _ACT_OF])
+
+
+def _said(tool: Tool) -> frozenset[str]:
+    return _description_words(tool.description[:400])
+
+
+@lru_cache(maxsize=8192)
+def _description_words(description: str) -> frozenset[str]:
+    return frozenset([stem(word) for word in words_in(description) if word not in _EMPTY])
