@@ -22,6 +22,9 @@ __all__ = ["explanation_lines", "recompute", "register_explanation"]
 _RIGHT = ("equal", "variant")
 _WIDEST = 300
 _CALLS = {"matched", "missing", "extra", "unreadable"}
+"""What the explanation of a turn has where its calls were compared,"""
+_EFFECTS = {"gold", "made", "copies", "error"}
+"""and where what they brought about was."""
 
 Explanation = dict[str, Any]
 
@@ -49,6 +52,10 @@ def explanation_lines(name: str, score: Score) -> Iterator[str]:
         for number, turn in enumerate(explanation["turns"], 1):
             yield from _turn_lines(number, turn)
         return
+    if "turns" in explanation and all(turn.keys() >= _EFFECTS for turn in explanation["turns"]):
+        yield f"{name}: {value}"
+        yield from (_effect_line(number, turn) for number, turn in enumerate(explanation["turns"], 1))
+        return
     yield f"{name}: {value}   {_short(json.dumps(explanation, ensure_ascii=False))}"
 
 
@@ -72,6 +79,14 @@ def _turn_lines(number: int, turn: Explanation) -> Iterator[str]:
             yield f"    {title}: {', '.join(map(str, names))}"
     if turn["unreadable"]:
         yield f"    unreadable attempts: {turn['unreadable']}"
+
+
+def _effect_line(number: int, turn: Explanation) -> str:
+    copies = f", {turn['copies']} of them copies" if turn["copies"] else ""
+    counts = f"  turn {number}: {turn['gold']} asked for, {turn['made']} made{copies}"
+    if turn["error"]:
+        return f"{counts}: {turn['error']}, {_short(turn.get('message', ''))}"
+    return f"{counts}: {'passed' if turn['gold'] else 'nothing to do'}"
 
 
 def _counts(turn: Explanation) -> tuple[int, int]:

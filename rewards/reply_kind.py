@@ -374,14 +374,16 @@ def asked_parameters(text: str, tool: Tool) -> tuple[str, ...]:
     asked = _asked_text(text)
     written = set(_IDENTIFIER.findall(asked))
     heard = {_folded(word) for word in _WORD.findall(asked)}
-    names = {name: _parts(name, _folded) for name in tool.properties}
+    names = {name: [part for part in _parts(name, _folded) if part not in _STOP] for name in tool.properties}
     last = [parts[-1] for parts in names.values() if parts]
-    return tuple(
-        name
-        for name, parts in names.items()
-        if name.lower() in written or all(part in heard for part in parts if part not in _STOP) and set(parts) - _STOP
-        or parts and last.count(parts[-1]) == 1 and _is_named(parts, heard)
-    )
+
+    def is_asked(name: str) -> bool:
+        parts = names[name]
+        if name.lower() in written or (parts and heard.issuperset(parts)):
+            return True
+        return bool(parts) and parts[-1] in heard - _VAGUE and last.count(parts[-1]) == 1
+
+    return tuple(filter(is_asked, names))
 
 
 def asked_nouns(text: str) -> frozenset[str]:
@@ -435,7 +437,7 @@ _NOUNS = frozenset(
     "date time day month year city country state region address location place name number id identifier amount type "
     "category kind genre email phone title quantity price budget unit currency language code account password username "
     "size color colour format mode status duration reason purpose topic level version model brand destination origin age "
-    "gender description value option detail preference recipient sender".split()
+    "gender recipient sender".split()
 )
 
 

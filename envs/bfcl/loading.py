@@ -75,7 +75,8 @@ def _prompted(tasks: Sequence[Task], wording: Wording | None) -> Sequence[Task]:
 
 def _prompt(task: Task, words: PromptWording) -> str:
     language: Any = task.meta.get("language", "python")
-    documents = documents_for_inference([tool.meta["bfcl"] for tool in task.tools], language)
+    functions: list[Any] = [tool.meta["bfcl"] for tool in task.tools]
+    documents = documents_for_inference(functions, language)
     system = [message.content for message in task.messages if message.role == "system" and message.content]
     return "\n\n".join([system_prompt(DEFAULT_FORMAT, documents, words), *system])
 

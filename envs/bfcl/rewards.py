@@ -25,8 +25,7 @@ from callgym.tool import Tool
 
 __all__ = ["bfcl_agentic", "bfcl_answer", "bfcl_ast", "bfcl_multi_turn", "bfcl_turns"]
 
-_NO_BFCL = {"reason": "the task is none of this kind of BFCL's"}
-_NOT_ASKED = Score(applies=False, explanation=_NO_BFCL)
+_NOT_ASKED = Score(applies=False, explanation={"reason": "the task is none of this kind of BFCL's"})
 _TEXT_DIALECTS = ("python",)
 """Dialects whose text the official decoder reads; in others calls arrive decoded, as from a function-calling API."""
 
@@ -50,7 +49,7 @@ def bfcl_ast(task: Task, episode: Episode) -> Score:
 
 def _single_verdict(task: Task, episode: Episode, category: Category) -> Verdict:
     step = episode.steps[0]
-    functions = [tool.meta["bfcl"] for tool in task.tools]
+    functions: list[Any] = [tool.meta["bfcl"] for tool in task.tools]
     original: Any = task.meta.get("original_category", category.name)
     gold: Any = task.meta.get("gold")
     if category.kind == "format_sensitivity":

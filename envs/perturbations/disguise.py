@@ -15,7 +15,7 @@ from callgym.envs.perturbations.documents import documents_in, name_of, schema_n
 from callgym.envs.perturbations.found_tools import NOTHING_FOUND, without_documents
 from callgym.envs.perturbations.look_alikes import could_do
 from callgym.envs.perturbations.renaming import Renaming
-from callgym.envs.perturbations.task_parts import SEARCHES, right_tools
+from callgym.envs.perturbations.task_parts import SEARCHES
 from callgym.task import Task
 from callgym.tool import Tool
 from callgym.tool_backends import Session
@@ -41,8 +41,7 @@ class DisguisedSession:
         self._renaming = Renaming.of(task)
         self._renames = "renamed" in task.meta
         withheld: Any = task.meta.get("withheld_tools", [])
-        self._withheld = frozenset(map(str, withheld))
-        self._right = right_tools(task) if self._withheld else ()
+        self._withheld = tuple(map(Tool.from_dict, withheld))
         self._made: list[tuple[ToolCall, ToolResult]] = []
 
     def call(self, call: ToolCall) -> ToolResult:
@@ -70,9 +69,7 @@ class DisguisedSession:
         return ToolResult(error="tool_error", message=NOTHING_FOUND)
 
     def _is_withheld(self, name: str, document: dict[str, Any]) -> bool:
-        if not self._withheld:
-            return False
-        return name in self._withheld or any(could_do(_tool(document, name), right) for right in self._right)
+        return any(could_do(_tool(name, document), tool) for tool in self._withheld)
 
     def found(self, tools_found: ToolsFound) -> list[Tool]:
         """The tools that the calls since the last time brought about, under the names that the policy knows."""
@@ -92,6 +89,6 @@ class DisguisedSession:
         self._session.close()
 
 
-def _tool(document: dict[str, Any], name: str) -> Tool:
+def _tool(name: str, document: dict[str, Any]) -> Tool:
     parameters = {"type": "object", "properties": {parameter: {} for parameter in schema_names(document)}}
     return Tool(name=name, description=str(document.get("description", "")), parameters=parameters)

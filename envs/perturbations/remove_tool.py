@@ -101,7 +101,7 @@ class RemoveTool(Perturbation):
         removed = sorted(names)
         task = without_found(task, names)
         # In a dialogue a search may still find what is not among the task's tools.
-        to_be_found = sorted({tool.name for tool in right} - offered.keys())
+        to_be_found = [tool for tool in right if tool.name not in offered]
         reply = str(_REPLIES[int(rng.integers(len(_REPLIES)))])
         changed = decided(
             task,
@@ -120,7 +120,7 @@ class RemoveTool(Perturbation):
     def _without_reading(self, task: Task) -> Changed:
         if answer_is_shown(task):
             raise LeftAlone("the answer stands in the conversation")
-        if not _is_of_its_own_world(task):
+        if not is_of_its_own_world(task):
             raise LeftAlone("the answer may be known without a tool")
         renaming = Renaming.of(task)
         names = {tool.name for tool in task.tools if _reads(renaming.original_name(tool.name))}
@@ -147,14 +147,15 @@ class RemoveTool(Perturbation):
         return Changed(changed, {"removed": sorted(names), "turn": turn})
 
 
-def _withheld(task: Task, names: Sequence[str]) -> Task:
+def _withheld(task: Task, tools: Sequence[Tool]) -> Task:
+    """The task whose search does not find these tools, which ``meta`` has under the names that the backend knows."""
     renaming = Renaming.of(task)
-    withheld: Any = task.meta.get("withheld_tools", [])
-    found = [*withheld, *(renaming.original_name(name) for name in names)]
-    return task.model_copy(update={"meta": {**task.meta, "withheld_tools": found}})
+    earlier: Any = task.meta.get("withheld_tools", [])
+    kept = [*earlier, *(renaming.original_tool(tool).to_dict() for tool in tools)]
+    return task.model_copy(update={"meta": {**task.meta, "withheld_tools": kept}})
 
 
-def _is_of_its_own_world(task: Task) -> bool:
+def is_of_its_own_world(task: Task) -> bool:
     """Whether nobody can know the answer who cannot look it up: a person's memory, or a made-up encyclopedia."""
     return "store" in task.meta or "corpus" in task.meta
 

@@ -18,7 +18,7 @@ import numpy as np
 from callgym.envs.perturbations.documents import read_written
 from callgym.envs.perturbations.perturbation import Changed, LeftAlone, Perturbation
 from callgym.envs.perturbations.renaming import Renaming, Style, is_simple
-from callgym.envs.perturbations.task_parts import SEARCHES, embeds_documents, every_tool, right_names
+from callgym.envs.perturbations.task_parts import SEARCHES, embeds_documents, every_tool, right_names, right_tools
 from callgym.envs.perturbations.words import is_made_up, names_in
 from callgym.errors import ConfigurationError
 from callgym.goal import AllGoal, CallsGoal, DecisionGoal, Goal
@@ -79,10 +79,9 @@ def _named(task: Task, renaming: Renaming) -> Renaming:
         fixed = tool.properties if name in SEARCHES or not is_simple(tool) else spoken | described[name]
         own = {name for name in fixed if name in tool.properties} | ({name} & kept)
         renaming = renaming.extended(name, tuple(tool.properties), own, tools)
-    goal = task.goal_of(CallsGoal)
-    for gold in [call for turn in goal.turns for call in turn] if goal is not None else ():
-        if gold.name not in tools:  # a search will find it
-            renaming = renaming.extended(gold.name, tuple(gold.arguments), SEARCHES, tools)
+    for tool in right_tools(task):
+        if tool.name not in tools:  # a search will find it, or it was taken away
+            renaming = renaming.extended(tool.name, tuple(tool.properties), SEARCHES, tools)
     return renaming
 
 
@@ -181,7 +180,9 @@ def _meta(task: Task, renaming: Renaming) -> dict[str, Any]:
             meta[key] = [_plain_call(call, renaming) for call in meta[key]]
     if "hidden_tools" in meta:
         meta["hidden_tools"] = [renaming.tool_name(name) for name in meta["hidden_tools"]]
-    for key in ("right_tools", "target_tool", "orig_tools"):
+    if "right_tools" in meta:
+        meta["right_tools"] = [renaming.tool(tool).to_dict() for tool in right_tools(task)]
+    for key in ("target_tool", "orig_tools"):
         if key in meta:
             meta[key] = renaming.value(meta[key])
     if _is_bfcl_gold(meta.get("gold")):

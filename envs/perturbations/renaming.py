@@ -147,6 +147,15 @@ class Renaming:
         arguments = {self.original_parameter(call.name, name): value for name, value in call.arguments.items()}
         return ToolCall.trusted(name=self.original_name(call.name), arguments=arguments, id=call.id)
 
+    def original_tool(self, tool: Tool) -> Tool:
+        """The tool under its old names, for what is known by name and parameters alone."""
+        names = {self.original_parameter(tool.name, name): schema for name, schema in tool.properties.items()}
+        return Tool(
+            name=self.original_name(tool.name),
+            description=tool.description,
+            parameters={"type": "object", "properties": names},
+        )
+
     @cached_property
     def _old_tools(self) -> dict[str, str]:
         return {new: old for old, new in self.tools.items()}
