@@ -298,6 +298,37 @@ def parity(suite: str, folder: Path, data: str | None, ranker: str, out: Path | 
     click.echo(json.dumps(report.summary()))
 
 
+@main.command("fill-memory")
+@click.argument("store", type=click.Choice(("kv", "vector", "rec_sum")))
+@click.option("--policy", required=True, help="As for eval.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder of snapshots.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@_data
+@_split
+@_dialect
+@_explained
+def fill_memory(store: str, policy: str, out: Path, seed: int, data: str, split: str, dialect: str | None) -> None:
+    """BFCL's memory: a policy plays the earlier conversations; --set memory=FOLDER then asks about what it kept."""
+    from callgym.envs.bfcl.memory.snapshots import write_snapshots
+    from callgym.rollouts.memory import fill_memories
+    from callgym.rollouts.policy import get_policy
+
+    snapshots = fill_memories(store, get_policy(policy), data=data, split=split, seed=seed, dialect=dialect)
+    click.echo(f"{len(write_snapshots(out, snapshots))} snapshots in {out}")
+
+
+@main.command("web-index")
+@click.argument("pages", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The index, a new file.")
+@_explained
+def web_index(pages: Path, out: Path) -> None:
+    """BFCL's web search: make an index of pages, JSON Lines of {"url", "title", "text"}, for --set index=FILE."""
+    from callgym.data import read_json_lines
+    from callgym.envs.bfcl.web.index import build_index
+
+    click.echo(f"{build_index((row for _, row in read_json_lines(pages)), out)} pages in {out}")
+
+
 @main.command()
 @click.argument("id")
 @_data

@@ -13,10 +13,12 @@ import pytest
 from callgym import ConfigurationError, Episode, ToolCall
 from callgym.envs.base import ToolEnv, make_tool_env
 from callgym.envs.bfcl.categories import CATEGORIES, GROUPS, categories_of, category_of
+from callgym.envs.bfcl.memory.snapshots import write_snapshots
 from callgym.envs.bfcl.rewards import bfcl_agentic, bfcl_answer
 from callgym.envs.bfcl.scores import official_scores
 from callgym.errors import DataError
 from callgym.rewards.explain import recompute
+from callgym.rollouts.memory import fill_memories
 
 CANNOT_PASS = {
     "simple_java_36",
@@ -250,6 +252,37 @@ def test_questions_do_not_write_into_the_memory_of_the_next_episode() -> None:
     first = oracle(env, 0)
     play(env, 0, ["[archival_memory_clear(), core_memory_clear()]"])
     assert oracle(env, 0).to_json() == first.to_json()
+
+
+def test_a_policy_fills_the_memory_that_the_questions_find(tmp_path: Path, bfcl_data: Path) -> None:
+    class Keeper:
+        """Keeps the first words of every user turn."""
+
+        name = "keeper"
+
+        def act(self, situations: Any) -> list[str]:
+            return [self._act(situation) for situation in situations]
+
+        def _act(self, situation: Any) -> str:
+            last = situation.messages[-1]
+            if last["role"] != "user":
+                return "Noted."
+            text = str(last["content"])[:100].encode("ascii", "ignore").decode().replace("'", "")
+            call = ToolCall(name="memory_append", arguments={"text": text + "\n"})
+            return str(situation.env.dialect.render_action([call]))
+
+        def close(self) -> None:
+            pass
+
+    snapshots = fill_memories("rec_sum", Keeper(), data=str(bfcl_data))
+    write_snapshots(tmp_path, snapshots)
+    assert len(snapshots) == 5
+    assert all(snapshot["memory"].count("\n") > 10 for snapshot in snapshots.values())
+    env = make_tool_env("bfcl/memory_rec_sum-v0", data=str(bfcl_data), memory=str(tmp_path))
+    for task in env.tasks:
+        kept = snapshots[str(task.meta["scenario"])]["memory"]
+        assert kept[:80] in str(task.messages[0].content)
+    assert make_tool_env("bfcl/memory_rec_sum-v0", data=str(bfcl_data)).tasks != env.tasks
 
 
 # Scores and options.

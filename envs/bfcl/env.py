@@ -192,8 +192,11 @@ class BfclEnv(ToolEnv):
             self._session.end_turn()
 
     def final_state(self) -> dict[str, Any] | None:
-        """What was found after each turn."""
-        return self._session.state() if isinstance(self._session, TurnSession) else None
+        """What was found after each turn; of a conversation that is to be remembered, what the memory holds."""
+        session = self._session
+        if isinstance(session, TurnSession) or (session is not None and "prerequisite" in self.task.meta):
+            return session.state()
+        return None
 
     # The oracle.
 

@@ -127,8 +127,7 @@ def _turn_credit(explanation: dict[str, Any]) -> float:
 
 def bfcl_agentic(task: Task, episode: Episode) -> Score:
     """The official verdict on an answer: 1 where an accepted one occurs in the last reply as words of its own."""
-    category = _category(task)
-    if category is None or category.kind not in ("memory", "web_search"):
+    if not _asks_answer(task):
         return _NOT_ASKED
     accepted: Any = task.meta["gold"]
     if episode.config.get("dialect") in _TEXT_DIALECTS:
@@ -141,12 +140,16 @@ def bfcl_agentic(task: Task, episode: Episode) -> Score:
 
 def bfcl_answer(task: Task, episode: Episode) -> Score:
     """1 where the final answer is an accepted one; listing candidates is not paid. See ``strict_answer``."""
-    category = _category(task)
-    if category is None or category.kind not in ("memory", "web_search"):
+    if not _asks_answer(task):
         return _NOT_ASKED
     accepted: Any = task.meta["gold"]
     value, explanation = strict_answer(episode.final_answer, accepted)
     return Score(value=value, explanation={**explanation, "value": value})
+
+
+def _asks_answer(task: Task) -> bool:
+    category = _category(task)
+    return category is not None and category.kind in ("memory", "web_search") and "gold" in task.meta
 
 
 def _as_score(valid: bool, error: str | None, message: str) -> Score:

@@ -64,7 +64,9 @@ class HideParameter(Perturbation):
         place = _last_user_message(task)
         found = list(_candidates(task, asked, place))
         if not found:
-            raise LeftAlone("no required value stands once, verbatim, and nowhere else, in words that can do without it")
+            raise LeftAlone(
+                "no required value stands once, verbatim, and nowhere else, in words that can do without it"
+            )
         hidden = found[int(rng.integers(len(found)))]
         messages = list(task.messages)
         messages[place] = messages[place].model_copy(update={"content": hidden.text})
@@ -123,16 +125,21 @@ def _candidates(task: Task, asked: Sequence[GoldCall], place: int) -> Iterator[_
 def _texts(task: Task) -> list[str]:
     """What is said, message by message, calls included."""
     return [
-        " ".join([message.content or "", *(json.dumps(call.arguments, ensure_ascii=False) for call in message.tool_calls)])
+        " ".join(
+            [message.content or "", *(json.dumps(call.arguments, ensure_ascii=False) for call in message.tool_calls)]
+        )
         for message in task.messages
     ]
 
 
 def _is_required(call: GoldCall, parameter: str, tool: Tool) -> bool:
     schema = tool.properties.get(parameter, {})
-    known = not tool.parameters.get("required") and not schema  # a tool that is known by its calls alone
-    required = parameter in tool.required or known
-    return required and parameter not in call.optional and "default" not in schema and len(schema.get("enum", "ab")) > 1
+    return (
+        parameter in tool.required
+        and parameter not in call.optional
+        and "default" not in schema
+        and len(schema.get("enum", "ab")) > 1
+    )
 
 
 def _as_text(value: Any) -> str | None:

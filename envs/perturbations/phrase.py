@@ -29,7 +29,11 @@ _PREPOSITIONS = (
 ).split()
 _LINKS = ("and or but then so if when while that which who whose because please than per plus minus").split()
 _FUNCTION_WORDS = frozenset(
-    [*_PREPOSITIONS, *_LINKS, *"is are was were be been has have had do does did can could will would shall should".split()]
+    [
+        *_PREPOSITIONS,
+        *_LINKS,
+        *"is are was were be been has have had do does did can could will would shall should".split(),
+    ]
 )
 _ENGLISH = frozenset("the a an of for is what how my me i you your please and to this that it with from".split())
 _FOREIGN = frozenset(

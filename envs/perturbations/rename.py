@@ -188,7 +188,9 @@ def _meta(task: Task, renaming: Renaming) -> dict[str, Any]:
     if _is_bfcl_gold(meta.get("gold")):
         meta["gold"] = [
             {
-                renaming.tool_name(tool): {renaming.parameter_name(tool, name): values for name, values in given.items()}
+                renaming.tool_name(tool): {
+                    renaming.parameter_name(tool, name): values for name, values in given.items()
+                }
                 for tool, given in call.items()
             }
             for call in meta["gold"]

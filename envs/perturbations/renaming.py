@@ -156,6 +156,10 @@ class Renaming:
             parameters={"type": "object", "properties": names},
         )
 
+    def original_tool_of(self, tool: Tool) -> Tool:
+        """The tool with its old name, all else as it is."""
+        return tool.model_copy(update={"name": self.original_name(tool.name)})
+
     @cached_property
     def _old_tools(self) -> dict[str, str]:
         return {new: old for old, new in self.tools.items()}

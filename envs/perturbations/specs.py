@@ -1,9 +1,9 @@
 """Perturbations by name: what ``gym.make(..., perturb=[...])`` takes and an episode's config records::
 
-    "remove_tool"                                      # on every task that it can soundly change
-    "rename:0.5"                                       # on half of the tasks
-    {"name": "distractors", "count": 5, "share": 0.3}  # with options
-    {"name": "compose", "of": ["rename", "shuffle"], "share": 0.5}
+"remove_tool"                                      # on every task that it can soundly change
+"rename:0.5"                                       # on half of the tasks
+{"name": "distractors", "count": 5, "share": 0.3}  # with options
+{"name": "compose", "of": ["rename", "shuffle"], "share": 0.5}
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from callgym.envs.perturbations.searched_tools import apibank_tool
 from callgym.goal import AnswerGoal, CallsGoal, GoldCall
 from callgym.task import Task
 from callgym.tool import Tool
@@ -53,20 +54,21 @@ def right_names(task: Task) -> tuple[str, ...]:
 
 
 def right_tools(task: Task) -> tuple[Tool, ...]:
-    """The tools that do what is asked. One that is not among the task's (it is found by a search) is known by its
-    name and by the arguments of its calls."""
+    """The tools that do what is asked. One that is not among the task's, for a search is to find it, is known by its
+    benchmark's document, or else by its name and by the arguments of its calls."""
     kept: Any = task.meta.get("right_tools")
     if kept is not None:
         return tuple(Tool.from_dict(tool) for tool in kept)
     tools = every_tool(task)
     goal = task.goal_of(CallsGoal)
     calls = [call for turn in goal.turns for call in turn] if goal is not None else []
-    return tuple(tools[name] if name in tools else _from_calls(name, calls) for name in right_names(task))
+    return tuple(tools.get(name) or apibank_tool(task, name) or _from_calls(name, calls) for name in right_names(task))
 
 
 def _from_calls(name: str, calls: list[GoldCall]) -> Tool:
     arguments = dict.fromkeys(argument for call in calls if call.name == name for argument in call.arguments)
-    return Tool(name=name, parameters={"type": "object", "properties": {argument: {} for argument in arguments}})
+    parameters = {"type": "object", "properties": {name: {} for name in arguments}, "required": list(arguments)}
+    return Tool(name=name, parameters=parameters)
 
 
 def first_asked_turn(goal: CallsGoal) -> int:

@@ -25,13 +25,15 @@ class Chat:
     """Imperatives, questions or statements in the form of ``Function.clauses``; the first half is for training."""
     replies: tuple[str, ...]
     draw: Draw
-    """What fills the placeholders of requests and replies; ``answer`` is what every right reply contains."""
+    """What fills the placeholders of requests and replies."""
     deed: str
     """What is wanted, after ``to``: for the reply that says it cannot be done."""
     noun: str
     """What a reply could ask for without any need, after ``Could you tell me``."""
     tempting: tuple[str, ...] = ()
     """Functions that sound as if they were meant; where there are none, ``draw`` names one as ``tempting``."""
+    determined: bool = False
+    """Whether there is one right answer: every right reply contains ``answer``."""
 
     def of_split(self, split: str) -> tuple[str, ...]:
         """The requests of a split; no request is in both."""

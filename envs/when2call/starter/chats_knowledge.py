@@ -205,6 +205,7 @@ CHATS = (
         "count days",
         "which year you mean",
         ("calendar.create_event", "weather.history", "energy.consumption"),
+        determined=True,
     ),
     Chat(
         "capital",
@@ -219,6 +220,7 @@ CHATS = (
         "look cities up",
         "the date of your journey",
         ("travel.visa_rules", "weather.forecast", "travel.find_trains"),
+        determined=True,
     ),
     Chat(
         "mixture",
@@ -233,6 +235,7 @@ CHATS = (
         "mix colours",
         "how bright it should be",
         ("home.set_lamp", "chemistry.mix_solutions", "garden.mix_soil"),
+        determined=True,
     ),
     Chat(
         "legs",
@@ -247,6 +250,7 @@ CHATS = (
         "count legs",
         "what kind you mean",
         ("botany.identify_plant", "botany.latin_name", "library.find_book"),
+        determined=True,
     ),
     Chat(
         "young",
@@ -261,6 +265,7 @@ CHATS = (
         "name animals",
         "how old it is",
         ("botany.latin_name", "language.translate", "botany.tree_age"),
+        determined=True,
     ),
     Chat(
         "implement",
@@ -289,6 +294,7 @@ CHATS = (
         "look planets up",
         "the date that you want to look at the sky",
         ("astronomy.planet_position", "astronomy.orbital_period", "astronomy.star_brightness"),
+        determined=True,
     ),
 )
 """In no order that matters."""

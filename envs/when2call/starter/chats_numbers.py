@@ -149,7 +149,9 @@ def _colour(rng: Random, split: str) -> Mapping[str, str]:
 
 
 def _letters(rng: Random, split: str) -> Mapping[str, str]:
-    word = out_of(words("lantern harbour meadow thunder orchard compass engine mirror island kettle feather"), rng, split)
+    word = out_of(
+        words("lantern harbour meadow thunder orchard compass engine mirror island kettle feather"), rng, split
+    )
     return {"word": word, "answer": str(len(word))}
 
 
@@ -169,6 +171,7 @@ CHATS = (
         "add numbers",
         "which unit the numbers are in",
         _CALCULATORS,
+        determined=True,
     ),
     Chat(
         "rest",
@@ -183,6 +186,7 @@ CHATS = (
         "subtract numbers",
         "when that happened",
         ("warehouse.stock_level", "warehouse.move_stock", "table.count_rows"),
+        determined=True,
     ),
     Chat(
         "packs",
@@ -197,6 +201,7 @@ CHATS = (
         "multiply numbers",
         "the size of a pack",
         ("logistics.container_load", "shop.search_products", "warehouse.stock_level"),
+        determined=True,
     ),
     Chat(
         "half",
@@ -211,6 +216,7 @@ CHATS = (
         "divide numbers",
         "how precise the result should be",
         _CALCULATORS,
+        determined=True,
     ),
     Chat(
         "percentage",
@@ -225,6 +231,7 @@ CHATS = (
         "work out percentages",
         "the currency of the amount",
         ("finance.exchange", "finance.portfolio_value", "statistics.moving_average"),
+        determined=True,
     ),
     Chat(
         "larger",
@@ -239,6 +246,7 @@ CHATS = (
         "compare numbers",
         "what the numbers stand for",
         ("statistics.correlation", "table.filter_rows", "statistics.trimmed_mean"),
+        determined=True,
     ),
     Chat(
         "round",
@@ -253,6 +261,7 @@ CHATS = (
         "round numbers",
         "how many decimals you would like",
         ("units.convert_mass", "units.convert_length", "statistics.trimmed_mean"),
+        determined=True,
     ),
     Chat(
         "even",
@@ -267,6 +276,7 @@ CHATS = (
         "examine numbers",
         "the range of numbers you are interested in",
         ("table.filter_rows", "statistics.histogram", "matrix.determinant"),
+        determined=True,
     ),
     Chat(
         "series",
@@ -281,6 +291,7 @@ CHATS = (
         "continue series",
         "the window that should be averaged over",
         ("statistics.moving_average", "statistics.histogram", "music.transpose"),
+        determined=True,
     ),
     Chat(
         "departure",
@@ -295,6 +306,7 @@ CHATS = (
         "work out departure times",
         "the date of the journey",
         ("travel.find_trains", "travel.find_buses", "calendar.create_event"),
+        determined=True,
     ),
     Chat(
         "end",
@@ -309,6 +321,7 @@ CHATS = (
         "add up times",
         "the date of the meeting",
         ("calendar.free_slots", "calendar.create_event", "calendar.delete_event"),
+        determined=True,
     ),
     Chat(
         "floors",
@@ -323,6 +336,7 @@ CHATS = (
         "find people",
         "the building that you mean",
         ("tasks.list_open", "calendar.free_slots", "school.timetable"),
+        determined=True,
     ),
     Chat(
         "cheaper",
@@ -337,6 +351,7 @@ CHATS = (
         "compare those prices",
         "whether shipping should be included",
         ("shop.compare_prices", "shop.search_products", "finance.exchange"),
+        determined=True,
     ),
     Chat(
         "weekday",
@@ -351,6 +366,7 @@ CHATS = (
         "count days",
         "the code of the parcel",
         ("logistics.track_parcel", "calendar.create_event", "weather.forecast"),
+        determined=True,
     ),
     Chat(
         "oldest",
@@ -365,6 +381,7 @@ CHATS = (
         "look people's ages up",
         "their dates of birth",
         ("statistics.histogram", "school.record_marks", "sport.player_statistics"),
+        determined=True,
     ),
     Chat(
         "guests",
@@ -379,6 +396,7 @@ CHATS = (
         "count guests",
         "the name of the restaurant",
         ("restaurant.reserve_table", "kitchen.find_recipes", "kitchen.scale_recipe"),
+        determined=True,
     ),
     Chat(
         "hours",
@@ -393,6 +411,7 @@ CHATS = (
         "count minutes",
         "the day that it is about",
         ("kitchen.set_timer", "health.sleep_report", "sport.running_pace"),
+        determined=True,
     ),
     Chat(
         "change",
@@ -407,6 +426,7 @@ CHATS = (
         "work out change",
         "the currency that you pay in",
         ("finance.exchange", "shop.place_order", "shop.apply_voucher"),
+        determined=True,
     ),
     Chat(
         "colour",
@@ -421,6 +441,7 @@ CHATS = (
         "tell colours",
         "the colour that you would like",
         ("shop.search_products", "home.set_lamp", "botany.identify_plant"),
+        determined=True,
     ),
     Chat(
         "letters",
@@ -435,6 +456,7 @@ CHATS = (
         "count letters",
         "which language the word is from",
         ("language.find_rhymes", "language.translate", "files.search"),
+        determined=True,
     ),
 )
 """In no order that matters."""

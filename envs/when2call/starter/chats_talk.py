@@ -47,17 +47,15 @@ _OFFICE = ("notes.save", "calendar.create_event", "mail.send", "tasks.list_open"
 
 
 def _thanks(rng: Random, split: str) -> Mapping[str, str]:
-    done = pick(rng, _DONE[split])
-    return {"done": done, "answer": done, "name": pick(rng, FIRST_NAMES)}
+    return {"done": pick(rng, _DONE[split]), "name": pick(rng, FIRST_NAMES)}
 
 
 def _greeting(rng: Random, split: str) -> Mapping[str, str]:
-    name = pick(rng, FIRST_NAMES)
-    return {"name": name, "answer": name}
+    return {"name": pick(rng, FIRST_NAMES)}
 
 
 def _feat(rng: Random, split: str) -> Mapping[str, str]:
-    return {"feat": pick(rng, _FEATS[split]), "name": pick(rng, FIRST_NAMES), "answer": ""}
+    return {"feat": pick(rng, _FEATS[split]), "name": pick(rng, FIRST_NAMES)}
 
 
 def _habit(rng: Random, split: str) -> Mapping[str, str]:
@@ -66,7 +64,7 @@ def _habit(rng: Random, split: str) -> Mapping[str, str]:
 
 
 def _mood(rng: Random, split: str) -> Mapping[str, str]:
-    return {"mood": pick(rng, _MOODS[split]), "name": pick(rng, FIRST_NAMES), "answer": ""}
+    return {"mood": pick(rng, _MOODS[split]), "name": pick(rng, FIRST_NAMES)}
 
 
 CHATS = (

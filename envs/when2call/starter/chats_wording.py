@@ -155,13 +155,11 @@ def _friendlier(rng: Random, split: str) -> Mapping[str, str]:
 
 
 def _topic(rng: Random, split: str) -> Mapping[str, str]:
-    topic = pick(rng, _TOPICS[split])
-    return {"topic": topic, "answer": topic}
+    return {"topic": pick(rng, _TOPICS[split])}
 
 
 def _person(rng: Random, split: str) -> Mapping[str, str]:
-    name = pick(rng, FIRST_NAMES)
-    return {"name": name, "answer": name, "topic": pick(rng, _TOPICS[split])}
+    return {"name": pick(rng, FIRST_NAMES), "topic": pick(rng, _TOPICS[split])}
 
 
 _MAIL = ("mail.send", "mail.search", "notes.save")
@@ -195,6 +193,7 @@ CHATS = (
         "change tenses",
         "which language you want it in",
         _LANGUAGE,
+        determined=True,
     ),
     Chat(
         "shorter",
@@ -223,6 +222,7 @@ CHATS = (
         "change letters",
         "the size of the sign",
         ("files.rename", "notes.save", "config.set_value"),
+        determined=True,
     ),
     Chat(
         "alphabet",
@@ -237,6 +237,7 @@ CHATS = (
         "sort words",
         "the column to sort by",
         ("table.filter_rows", "chemistry.rank_by_mass", "files.search"),
+        determined=True,
     ),
     Chat(
         "words",
@@ -251,6 +252,7 @@ CHATS = (
         "count words",
         "which file the text is in",
         ("table.count_rows", "files.search", "notes.save"),
+        determined=True,
     ),
     Chat(
         "backwards",
@@ -265,6 +267,7 @@ CHATS = (
         "turn words around",
         "what you need it for",
         ("language.find_rhymes", "geometry.rotate_point", "music.transpose"),
+        determined=True,
     ),
     Chat(
         "initials",
@@ -279,6 +282,7 @@ CHATS = (
         "take first letters",
         "how the letters should be parted",
         _LANGUAGE,
+        determined=True,
     ),
     Chat(
         "without",
@@ -293,6 +297,7 @@ CHATS = (
         "edit lists",
         "the number of the row",
         ("table.set_value", "notes.save", "calendar.delete_event"),
+        determined=True,
     ),
     Chat(
         "spelling",
@@ -307,6 +312,7 @@ CHATS = (
         "check spelling",
         "which dictionary I should use",
         ("language.translate", "language.find_rhymes", "files.search"),
+        determined=True,
     ),
     Chat(
         "plural",
@@ -321,6 +327,7 @@ CHATS = (
         "form plurals",
         "how many there are",
         ("language.find_rhymes", "language.translate", "botany.latin_name"),
+        determined=True,
     ),
     Chat(
         "opposite",

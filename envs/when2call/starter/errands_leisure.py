@@ -302,7 +302,6 @@ _OUT = (
                 ),
                 default=1,
             ),
-            Gap("children", "the number of children"),
         ),
     ),
     Errand(
@@ -541,7 +540,6 @@ _BODY = (
                 ),
                 "The whole team if left out.",
             ),
-            Gap("figures", "which figures you want"),
         ),
     ),
 )

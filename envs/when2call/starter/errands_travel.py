@@ -99,7 +99,6 @@ _TRAVEL = (
                 ),
                 default=1,
             ),
-            Gap("guests", "the number of guests"),
             Gap("breakfast", "whether breakfast should be included"),
         ),
     ),
@@ -317,7 +316,6 @@ _WEATHER = (
                 ),
                 _HERE,
             ),
-            Gap("pollutants", "which pollutants you want to see"),
         ),
     ),
     Errand(
@@ -442,7 +440,6 @@ _SKY = (
                 ),
                 _HERE,
             ),
-            Gap("twilight", "whether the times of twilight should be listed"),
         ),
     ),
     Errand(

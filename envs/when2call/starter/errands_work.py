@@ -50,7 +50,6 @@ _OFFICE = (
                 "The time is marked as busy if left out.",
             ),
             Gap("minutes", "how many minutes it lasts"),
-            Gap("people", "which people to invite"),
         ),
     ),
     Errand(
@@ -185,7 +184,6 @@ _OFFICE = (
             "Noted: {text}. You now have {some} notes.",
         ),
         (
-            Gap("tags", "the tags for the note"),
             Gap(
                 "text",
                 "the text of the note",
@@ -248,7 +246,6 @@ _OFFICE = (
             "Nothing is open for {person} but one task of {day}.",
         ),
         (
-            Gap("priority", "the priority of the tasks"),
             Gap(
                 "person",
                 "the person whose tasks you mean",
@@ -395,7 +392,6 @@ _FILES = (
                 ),
                 "The folder that is open if left out.",
             ),
-            Gap("can_edit", "whether they can edit the files"),
         ),
     ),
     Errand(

@@ -9,7 +9,9 @@ where no tool fits, one says so. Whether something is missing is up to the tool 
 call the user leaves a parameter unsaid that this tool does without. The fourth, to answer, is for requests that need
 no tool, with tempting ones beside them.
 
-The splits share no question, and no call with a value.
+The splits share no question, and no call with a value. A task's ``meta`` has the four candidate replies under
+``answers``; ``about`` (the function of the catalogue, or the topic of a chat); for a question back
+``held_out_param``; and where just one answer is right, what it contains under ``accepted``.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from callgym.envs.bfcl.starter.functions_values import Said
 from callgym.envs.bfcl.starter.single_calls import SPLITS, pick
 from callgym.envs.when2call.starter import chats_knowledge, chats_numbers, chats_talk, chats_wording, replies
 from callgym.envs.when2call.starter.chat_model import Chat
-from callgym.envs.when2call.starter.errand_model import by_name, silent
+from callgym.envs.when2call.starter.errand_model import by_name
 from callgym.envs.when2call.starter.errands_catalogue import far_functions, look_alikes, versions
 from callgym.envs.when2call.starter.figures import made_up
 from callgym.envs.when2call.starter.wishes import Wish, arguments_of, draw_wish, invented, speak
@@ -42,7 +44,6 @@ from callgym.task import Task
 __all__ = ["CHATS", "DECISIONS", "generate", "starter_tasks"]
 
 DECISIONS = ("call", "ask", "decline", "answer")
-"""The decisions, in the order of no importance."""
 CHATS: tuple[Chat, ...] = (
     *chats_numbers.CHATS,
     *chats_wording.CHATS,
@@ -74,6 +75,7 @@ class _Draft:
     decline: str
     about: str
     missing: str | None = None
+    accepted: str | None = None
 
 
 def generate(split: str, seed: int = 0) -> Iterator[Task]:
@@ -150,6 +152,8 @@ def _task(id: str, split: str, decision: str, draft: _Draft, rng: Random, live: 
     }
     if draft.missing is not None:
         meta["held_out_param"] = draft.missing
+    if draft.accepted is not None:
+        meta["accepted"] = [draft.accepted]
     tools = tuple(tool(function, live) for function in draft.offered)
     return Task(
         id=id, family="when2call", split=split, messages=tuple(messages), tools=tools, goal=draft.goal, meta=meta
@@ -288,6 +292,7 @@ def _wanted_answer(rng: Random, split: str, live: bool) -> _Draft | None:
         ask=replies.ask(rng, chat.noun, chat.deed),
         decline=replies.decline(rng, chat.deed, tools=bool(offered)),
         about=chat.topic,
+        accepted=said["answer"] if chat.determined else None,
     )
 
 

@@ -1,0 +1,13 @@
+"""Perturbations: any task of calls made one of abstention, or harder, by a seed.
+
+    env = gym.make("apibank/L1-v0", perturb=["remove_tool:0.3", "rename", {"name": "distractors", "count": 5}])
+
+``specs`` lists them, ``perturbation`` says what one is, ``describe`` shows what one did, and ``disguise`` is how an
+environment's backend is reached under other names. Each works on the tasks of every benchmark, and leaves alone
+what it cannot soundly change.
+"""
+
+from callgym.envs.perturbations.describe import describe
+from callgym.envs.perturbations.specs import PERTURBATIONS, get_perturbation, spec_of
+
+__all__ = ["PERTURBATIONS", "describe", "get_perturbation", "spec_of"]
