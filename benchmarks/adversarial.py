@@ -1,8 +1,9 @@
-"""What near-cheats earn: ``python benchmarks/adversarial.py [--data FOLDER] [--episodes N] [--json]``.
+"""What near-cheats earn: ``python benchmarks/adversarial.py [--ids bfcl/ ...] [--data FOLDER] [--episodes N] [--json]``.
 
 Mean default return over the test split of every policy of ``callgym.rollouts.adversarial`` on every
-registered id, API-Bank in both protocols; beside them the oracle, the floors, and the share of tasks that
-are to be declined, which is what words alone may earn. With ``--json`` the last line is one JSON object.
+registered id but BFCL's groups, which are unions of the others, API-Bank in both protocols; beside them the
+oracle, the floors, and the shares of tasks that are to be declined, which is what words alone may earn, and in
+which any call that fits is right. With ``--json`` the last line is one JSON object.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from callgym.envs.base import make_tool_env
+from callgym.envs.bfcl.categories import GROUPS
 from callgym.goal import DecisionGoal
 from callgym.registry import ENVIRONMENTS
 from callgym.rollouts.adversarial import ADVERSARIES
@@ -27,19 +29,22 @@ Setting = tuple[str, dict[str, Any]]
 """A registered id, and arguments of ``gym.make``."""
 
 
-def settings() -> list[Setting]:
-    """Every registered id in every protocol that it has."""
+def settings(prefixes: Sequence[str] = ("",)) -> list[Setting]:
+    """Every registered id that begins with one of the prefixes, in every protocol that it has; no groups."""
+    groups = {f"bfcl/{name}-v0" for name in GROUPS}
     found: list[Setting] = []
     for entry in ENVIRONMENTS:
+        if entry.id in groups or not entry.id.startswith(tuple(prefixes)):
+            continue
         protocols = PROTOCOLS.get(entry.family)
         found += [(entry.id, {"protocol": protocol}) for protocol in protocols] if protocols else [(entry.id, {})]
     return found
 
 
-def decline_share(tasks: Sequence[Task]) -> float:
-    """The share of tasks in which no tool fits."""
+def decision_share(tasks: Sequence[Task], decision: str) -> float:
+    """The share of tasks in which this is the right decision."""
     goals = [task.goal_of(DecisionGoal) for task in tasks]
-    return sum(goal is not None and goal.decision == "decline" for goal in goals) / len(goals)
+    return sum(goal is not None and goal.decision == decision for goal in goals) / len(goals)
 
 
 def returns(setting: Setting, data: str, episodes: int | None, policies: Sequence[str]) -> dict[str, float | None]:
@@ -48,7 +53,11 @@ def returns(setting: Setting, data: str, episodes: int | None, policies: Sequenc
     options = {**options, "data": data}
     env = make_tool_env(id, **options)
     count = min(episodes or len(env.tasks), len(env.tasks))
-    row: dict[str, float | None] = {"to decline": decline_share(env.tasks), "episodes": count}
+    row: dict[str, float | None] = {
+        "episodes": count,
+        "to decline": decision_share(env.tasks, "decline"),
+        "any call": decision_share(env.tasks, "call"),
+    }
     env.close()
     for name in policies:
         result = run_episodes(id, get_policy(name), episodes=count, env_options=options, progress=False)
@@ -59,18 +68,19 @@ def returns(setting: Setting, data: str, episodes: int | None, policies: Sequenc
 def main() -> None:
     """Play, and print a row a policy and a column an id."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ids", nargs="+", default=[""], help="what the ids begin with; all by default")
     parser.add_argument("--data", default="starter", help="starter, official, or a folder of official files")
     parser.add_argument("--episodes", type=int, default=None, help="at most so many; every task once by default")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     policies = ["oracle", "abstain", "random", *(adversary.name for adversary in ADVERSARIES)]
     table = {}
-    for id, more in settings():
+    for id, more in settings(options.ids):
         column = " ".join((id.removesuffix("-v0"), *more.values()))
         table[column] = returns((id, more), options.data, options.episodes, policies)
     widths = [max(8, len(column)) for column in table]
     print("  ".join([f"{'':<20}", *(f"{column:>{width}}" for column, width in zip(table, widths, strict=True))]))
-    for name in ("episodes", "to decline", *policies):
+    for name in ("episodes", "to decline", "any call", *policies):
         values = [row[name] for row in table.values()]
         shown = [
             "unknown" if value is None else f"{value:.0f}" if name == "episodes" else f"{value:.3f}" for value in values

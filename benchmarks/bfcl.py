@@ -47,6 +47,7 @@ SINGLE_LIMIT, PARALLEL_LIMIT, DIALOGUE_LIMIT = 1.0, 2.0, 5.0
 HOSTILE_LIMIT_MS, TRACED_LIMIT_MB, RESIDENT_LIMIT_MB = 50.0, 1.0, 10.0
 ROUND_SECONDS = 0.02
 WARM_UP = 500
+PARTS = ("single", "dialogues", "hostile", "memory")
 
 
 @dataclass(frozen=True)
@@ -202,14 +203,15 @@ def made_answer(task: Task, name: str, rng: random.Random) -> str:
     calls = [(gold.reference().name, dict(gold.reference().arguments)) for gold in goal.turns[0]]
     fault = rng.choice(("none", "value", "less", "name")) if name == "mixed" else "none"
     called, arguments = calls[-1]
+    is_python = CATEGORIES[str(task.meta["category"])].language == "python"
     if fault == "name":
         calls[-1] = (f"{called}_", arguments)
     elif fault != "none" and arguments:
         last = next(reversed(arguments))
-        arguments |= {last: "something else"}
+        arguments |= {last: "something else" if is_python else '"something else"'}
         if fault == "less":
             del arguments[last]
-    write = repr if CATEGORIES[str(task.meta["category"])].language == "python" else str
+    write = repr if is_python else str
     written = [(name, ", ".join(f"{key}={write(value)}" for key, value in given.items())) for name, given in calls]
     return f"[{', '.join(f'{name}({given})' for name, given in written)}]"
 
@@ -455,7 +457,7 @@ def main() -> None:
     parser.add_argument("--reference", type=Path, default=cache_folder() / "bfcl-reference")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--episodes", type=int, default=5_000)
-    parser.add_argument("--parts", nargs="+", default=["single", "dialogues", "hostile", "memory"])
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     data = find_data(options.data)

@@ -237,7 +237,7 @@ def check(id: str, data: str, split: str, dialect: str | None, more: dict[str, A
 
 @main.command()
 @click.argument("name", type=click.Choice(sorted(_FETCHERS)))
-@click.option("--from", "path", type=click.Path(exists=True, path_type=Path), help="What you have; no download.")
+@click.option("--from", "path", type=click.Path(path_type=Path), help="What you have; no download.")
 @_explained
 def fetch(name: str, path: Path | None) -> None:
     """Download a benchmark into the cache (CALLGYM_DATA), or take its files from a folder or package one has.

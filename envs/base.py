@@ -586,11 +586,14 @@ def _options_of(env: type[ToolEnv]) -> set[str]:
     return found
 
 
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
 def _work_out(task: Task, dialect: Dialect) -> _Prepared:
-    given = task.meta.get("instruction")
-    instruction = given if isinstance(given, str) else None
-    cue = task.meta.get("cue")
-    prompt = dialect.render_prompt(task.messages, task.prompt_tools, instruction, cue if isinstance(cue, str) else None)
+    own = task.family in dialect.instructed_by
+    instruction, cue = (_text(task.meta.get(name)) if own else None for name in ("instruction", "cue"))
+    prompt = dialect.render_prompt(task.messages, task.prompt_tools, instruction, cue)
     prompt = _only_characters(prompt)
     if len(prompt) > MAX_OBSERVATION_LENGTH:
         raise DataError(f"the prompt of task {task.id!r} has {len(prompt)} characters; at most 2**20 fit")

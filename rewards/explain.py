@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from callgym.episode import Score
+from callgym.rewards.abstention import value_without_calls
 from callgym.rewards.rouge import f_of
 
 __all__ = ["explanation_lines", "recompute", "register_explanation"]
@@ -34,10 +35,15 @@ def recompute(name: str, score: Score) -> float | None:
     or the reward has no rule here."""
     if not score.applies or score.value is None:
         return None
-    if "verdict" in score.explanation:  # a judge's, whatever the user called it
-        return float(score.explanation["verdict"] == "correct")
+    explanation: Explanation = score.explanation
+    if "verdict" in explanation:  # a judge's, whatever the user called it
+        return float(explanation["verdict"] == "correct")
+    if "label" in explanation:  # likewise
+        return float(explanation["label"] == explanation["expected"])
+    if "loss" in explanation:  # there are as many of these rewards as there are costs
+        return float(1 - explanation["loss"] / explanation["most"])
     rule = _RULES.get(name)
-    return None if rule is None else rule(score.explanation)
+    return None if rule is None else rule(explanation)
 
 
 def explanation_lines(name: str, score: Score) -> Iterator[str]:
@@ -169,7 +175,7 @@ _RULES: dict[str, Callable[[Explanation], float]] = {
     "call_match": lambda e: (_exact(e) + _f1(e)) / 2,
     "relevant_call": lambda e: e["ran"] / e["made"] if e["made"] else 0.0,
     "argument_accuracy": lambda e: _mean(e["pairs"]),
-    "irrelevance_abstention": lambda e: float(e["outcome"] == "abstained"),
+    "irrelevance_abstention": lambda e: (_exact(e) + _f1(e)) / 2 if "turns" in e else value_without_calls(e),
     "state_reached": lambda e: float(not e["differs"]),
     "format_validity": _format,
     "argument_f1_half_credit": lambda e: _mean([turn["f1"] for turn in e["turns"]]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from callgym import ConfigurationError, Episode, GoldCall, Message, ParseError, 
 from callgym.cli import main
 from callgym.dialects import DIALECTS
 from callgym.envs.base import ToolEnv, make_tool_env
+from callgym.envs.bfcl.categories import GROUPS
 from callgym.goal import AllGoal, AnswerGoal, CallsGoal, DecisionGoal, StateGoal, TextGoal
 from callgym.registry import ENVIRONMENTS
 from callgym.rewards import (
@@ -26,6 +27,7 @@ from callgym.rewards import (
     Reward,
     argument_f1,
     call_exact_match,
+    call_match,
     final_answer,
     format_validity,
     irrelevance_abstention,
@@ -38,10 +40,15 @@ from callgym.rollouts.adversarial import ADVERSARIES, Adversary, Knows
 from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import Situation, get_policy
 
-EPISODES = 100
+EPISODES = {"apibank": 100, "bfcl": 30}
 PROTOCOLS: dict[str, tuple[str, ...]] = {"apibank": ("step", "dialogue")}
+GROUPS_OF_IDS = {f"bfcl/{name}-v0" for name in GROUPS}
+"""Unions of the others; one of them is played for all."""
 SETTINGS: list[tuple[str, str | None]] = [
-    (entry.id, protocol) for entry in ENVIRONMENTS for protocol in PROTOCOLS.get(entry.family, (None,))
+    (entry.id, protocol)
+    for entry in ENVIRONMENTS
+    if entry.family in EPISODES and entry.id not in GROUPS_OF_IDS
+    for protocol in PROTOCOLS.get(entry.family, (None,))
 ]
 
 
@@ -58,38 +65,69 @@ class Worth:
 
     decline: float
     """For words alone: the share of tasks that no tool fits."""
+    any_call: float
+    """For any call that fits: the share of tasks that leave open which one is made."""
+    compared: float
+    """The share of tasks whose calls are held against gold calls."""
+    chance: float
+    """For a guess. API-Bank's GetToday has no arguments. In BFCL an enum or a boolean is right now and then, which half
+    of what a call earns is paid for by argument, and where there are turns those with calls like ``ls()`` are."""
     no_answer: float
     """For all but the final answer."""
     half_calls: float
-    """For all, where the calls earn half of what they could."""
+    """For all, where the calls earn half of what they could; where there are turns a call that reads costs nothing, as
+    officially, nor does a search before an answer."""
     third_of_calls: float
-    """For all, where the calls earn a third."""
+    """For all, where the calls earn a third; half, where turns are paid (gold calls over gold calls and copies) or any
+    call that fits is (over all that were made)."""
+    first_half: float
+    """For the first half of the right text. Of several calls half are there, which is an F1 below 2/3, and half of that
+    is paid; the object that holds a final answer may break off behind it."""
     plain: float
     """For all but the final answer, and the answer where the last tool's output is one plain value."""
     few: float
     """For all but the final answer, and the answer where there is little else that could be listed."""
+    framed: float
+    """For the final answer in the field where it is read from, whatever stands around that."""
 
 
 def worth_of(tasks: Sequence[Task]) -> Worth:
-    rows = []
-    for task in tasks:
-        decision = task.goal_of(DecisionGoal)
-        declines = decision is not None and decision.decision == "decline"
-        goals: tuple[type[Any], ...] = (CallsGoal, StateGoal, AnswerGoal, TextGoal)
-        asked = [kind for kind in goals if task.goal_of(kind) is not None]
-        calls = (CallsGoal in asked) / max(1, len(asked))
-        answer = (AnswerGoal in asked or TextGoal in asked) / max(1, len(asked))
-        results: Any = task.meta.get("gold_results", [None])
-        plain = answer * (AnswerGoal in asked and not isinstance(results[-1], (dict, list)))
-        goal = task.goal_of(AnswerGoal)
-        few = answer * (goal is not None and len(goal.others) <= 2)
-        no_answer = 1 - answer
-        rows.append((float(declines), no_answer, 1 - calls / 2, 1 - calls * 2 / 3, no_answer + plain, no_answer + few))
-    return Worth(*(sum(column) / len(rows) for column in zip(*rows, strict=True)))
+    rows = [worth_of_one(task) for task in tasks]
+    names = [field.name for field in fields(Worth)]
+    return Worth(**{name: sum(getattr(row, name) for row in rows) / len(rows) for name in names})
+
+
+def worth_of_one(task: Task) -> Worth:
+    decision, call_goal, goal = (task.goal_of(kind) for kind in (DecisionGoal, CallsGoal, AnswerGoal))
+    any_call = decision is not None and decision.decision == "call"
+    kinds: tuple[type[Any], ...] = (CallsGoal, StateGoal, AnswerGoal, TextGoal)
+    asked = [kind for kind in kinds if task.goal_of(kind) is not None]
+    compared = call_goal is not None and not call_goal.exemplary
+    calls = compared / max(1, len(asked))
+    answer = (AnswerGoal in asked or TextGoal in asked) / max(1, len(asked))
+    searched = asked == [AnswerGoal]  # before the answer the policy calls what it likes
+    results: Any = task.meta.get("gold_results", [None])
+    plain = goal is not None and not searched and not isinstance(results[-1], (dict, list))
+    few = goal is not None and not searched and len(goal.others) <= 2
+    several = call_goal is not None and compared and len(call_goal.turns[0]) > 1
+    turns_or_any = any_call or (call_goal is not None and call_goal.exemplary)
+    return Worth(
+        decline=float(decision is not None and decision.decision == "decline"),
+        any_call=float(any_call),
+        compared=float(compared),
+        chance=0.05 if task.family == "bfcl" else BY_CHANCE,
+        no_answer=1 - answer,
+        half_calls=1 - calls / 2,
+        third_of_calls=0.5 if turns_or_any else 1 - calls * 2 / 3,
+        first_half=several / 3 + searched,
+        plain=1 - answer + answer * plain,
+        few=1 - answer + answer * few,
+        framed=answer * searched,
+    )
 
 
 Limit = Callable[[Worth], float]
-# A random call, or one without arguments, is right now and then: API-Bank's GetToday has none.
+# A random call, or one without arguments, is right now and then.
 BY_CHANCE = 0.02
 
 # Policy: most mean return where the episode ends with the first action, and in a dialogue.
@@ -100,23 +138,23 @@ LIMITS: dict[str, tuple[Limit, Limit]] = {
     "echo_observation": (lambda w: w.decline, lambda w: w.decline),
     "claim_success": (lambda w: w.decline, lambda w: w.decline),
     # In a dialogue the first tool may be the tool search, which may come before a decline.
-    "call_every_tool": (lambda w: BY_CHANCE, lambda w: w.decline + BY_CHANCE),
-    "repeat_call": (lambda w: BY_CHANCE, lambda w: w.decline + BY_CHANCE),
-    "call_then_abstain": (lambda w: BY_CHANCE, lambda w: w.decline + BY_CHANCE),
-    "gold_name_empty": (lambda w: w.decline + BY_CHANCE, lambda w: w.decline + BY_CHANCE),
-    "gold_name_wrong": (lambda w: w.decline + BY_CHANCE, lambda w: w.decline + BY_CHANCE),
-    "truncated_call": (lambda w: w.decline + 0.01, lambda w: w.decline + 0.01),
+    "call_every_tool": (lambda w: w.any_call + w.chance, lambda w: w.decline + w.chance),
+    "repeat_call": (lambda w: w.any_call / 8 + w.chance, lambda w: w.decline + w.chance),
+    "call_then_abstain": (lambda w: w.any_call + w.chance, lambda w: w.decline + w.chance),
+    "gold_name_empty": (lambda w: w.decline + w.chance, lambda w: w.decline + w.chance),
+    "gold_name_wrong": (lambda w: w.decline + w.any_call + w.chance, lambda w: w.decline + w.chance),
+    "truncated_call": (lambda w: w.decline + w.first_half + 0.01, lambda w: w.decline + w.first_half + 0.01),
     "gold_plus_extras": (lambda w: w.half_calls, lambda w: w.half_calls),
     "gold_twice": (lambda w: w.third_of_calls, lambda w: w.third_of_calls),
     "gold_then_abstain": (lambda w: 1.0, lambda w: w.no_answer),
     "gold_without_reply": (lambda w: w.no_answer, lambda w: w.no_answer),
     "list_all_answers": (lambda w: w.decline, lambda w: w.few),
-    "very_long_answer": (lambda w: w.decline, lambda w: w.no_answer),
+    "very_long_answer": (lambda w: w.decline, lambda w: w.no_answer + w.framed),
     "copy_tool_output": (lambda w: w.decline, lambda w: w.plain),
 }
 
-# In absolute figures, whatever the tasks are.
-MOST: dict[Knows, float] = {"nothing": 0.2, "names": 0.2, "text": 0.2, "gold": 0.9}
+# In absolute figures, where most tasks ask for certain calls.
+MOST: dict[Knows, float] = {"nothing": 0.2, "names": 0.2, "text": 0.25, "gold": 0.9}
 
 # Where the figure for those that know the gold is another. Words beside a call are read by nobody, officially too: a
 # right call with a refusal beside it is a right call. A tool's plain output, said as it is, is an answer, and so are
@@ -124,20 +162,31 @@ MOST: dict[Knows, float] = {"nothing": 0.2, "names": 0.2, "text": 0.2, "gold": 0
 MOST_OF: dict[str, float] = {"gold_then_abstain": 1.0, "copy_tool_output": 0.97, "list_all_answers": 0.95}
 
 
+def most_of(name: str, env: ToolEnv, tasks: Sequence[Task]) -> float:
+    """What a policy may earn in these tasks, each in its own protocol."""
+    limit = 0.0
+    for dialogue in (False, True):
+        part = [task for task in tasks if (env.protocol_of(task) == "dialogue") is dialogue]
+        limit += len(part) * LIMITS[name][dialogue](worth_of(part)) / len(tasks) if part else 0.0
+    absolute = MOST_OF.get(name, MOST[adversary(name).knows])
+    return min(limit, absolute if worth_of(tasks).compared > 0.5 else 1.0)
+
+
 def cases() -> list[Any]:
+    protocols = {entry.id: entry.protocol for entry in ENVIRONMENTS}
     found = []
     for data in ("starter", "official"):
         for id, protocol in SETTINGS:
             if data == "official" and not id.startswith("apibank/"):
                 continue
             for name in LIMITS:
-                if name == "gold_without_reply" and protocol != "dialogue":
+                if name == "gold_without_reply" and (protocol or protocols[id]) != "dialogue":
                     continue  # without a reply to give it is the oracle
                 found.append(pytest.param(data, id, protocol, name))
     return found
 
 
-def play(id: str, protocol: str | None, data: str, name: str, count: int = EPISODES, **more: Any) -> list[Episode]:
+def play(id: str, protocol: str | None, data: str, name: str, count: int, **more: Any) -> list[Episode]:
     options = {**options_of(protocol, data), **more}
     env = make_tool_env(id, **options)
     count = min(count, len(env.tasks))
@@ -151,11 +200,14 @@ def mean_return(episodes: Sequence[Episode]) -> float:
     return sum(episode.episode_return or 0.0 for episode in episodes) / len(episodes)
 
 
-def tasks_of(id: str, protocol: str | None, data: str, episodes: Sequence[Episode]) -> list[Task]:
+def env_and_tasks(id: str, protocol: str | None, data: str, episodes: Sequence[Episode]) -> tuple[ToolEnv, list[Task]]:
     env = make_tool_env(id, **options_of(protocol, data))
     tasks = {task.id: task for task in env.tasks}
-    env.close()
-    return [tasks[episode.task_id] for episode in episodes]
+    return env, [tasks[episode.task_id] for episode in episodes]
+
+
+def count_of(id: str) -> int:
+    return EPISODES[id.partition("/")[0]]
 
 
 def folder_of(data: str, request: pytest.FixtureRequest) -> str:
@@ -166,9 +218,9 @@ def test_there_is_a_limit_for_every_policy() -> None:
     assert set(LIMITS) == {adversary.name for adversary in ADVERSARIES}
 
 
-@pytest.mark.parametrize(("id", "protocol"), SETTINGS)
+@pytest.mark.parametrize(("id", "protocol"), [*SETTINGS, ("bfcl/all-v0", None)])
 def test_the_oracle_earns_everything(id: str, protocol: str | None) -> None:
-    assert [episode.episode_return for episode in play(id, protocol, "starter", "oracle")] == [1.0] * EPISODES
+    assert {episode.episode_return for episode in play(id, protocol, "starter", "oracle", count_of(id))} == {1.0}
 
 
 @pytest.mark.parametrize(("data", "id", "protocol", "name"), cases())
@@ -176,19 +228,30 @@ def test_no_adversary_earns_more_than_the_work_it_did(
     data: str, id: str, protocol: str | None, name: str, request: pytest.FixtureRequest
 ) -> None:
     folder = folder_of(data, request)
-    episodes = play(id, protocol, folder, name)
-    limit = LIMITS[name][protocol == "dialogue"](worth_of(tasks_of(id, protocol, folder, episodes)))
-    most = MOST_OF.get(name, MOST[adversary(name).knows])
-    assert mean_return(episodes) <= min(limit, most) + 1e-9
+    episodes = play(id, protocol, folder, name, count_of(id))
+    assert mean_return(episodes) <= most_of(name, *env_and_tasks(id, protocol, folder, episodes)) + 1e-9
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_tasks_of_several_protocols_and_notations_make_no_difference_to_them(name: str) -> None:
+    episodes = play("bfcl/all-v0", None, "starter", name, 60)
+    env, tasks = env_and_tasks("bfcl/all-v0", None, "starter", episodes)
+    assert len({task.meta["category"] for task in tasks}) > 10
+    if name != "gold_without_reply":  # most tasks end with the first action, where it is the oracle
+        assert mean_return(episodes) <= most_of(name, env, tasks) + 1e-9
+
+
+ELSEWHERE = [("apibank/L1-v0", "step"), ("apibank/L1-v0", "dialogue"), ("bfcl/live_parallel-v0", None),
+             ("bfcl/multi_turn_base-v0", None)]  # fmt: skip
 
 
 @pytest.mark.parametrize("dialect", [name for name in DIALECTS if name != "apibank"])
 @pytest.mark.parametrize("name", [a.name for a in ADVERSARIES if a.knows != "gold"])
 def test_a_dialect_makes_no_difference_to_them(name: str, dialect: str) -> None:
-    for protocol in ("step", "dialogue"):
-        episodes = play("apibank/L1-v0", protocol, "starter", name, 25, dialect=dialect)
-        worth = worth_of(tasks_of("apibank/L1-v0", protocol, "starter", episodes))
-        assert mean_return(episodes) <= LIMITS[name][protocol == "dialogue"](worth) + BY_CHANCE
+    for id, protocol in ELSEWHERE:
+        episodes = play(id, protocol, "starter", name, 25 if protocol else 12, dialect=dialect)
+        env, tasks = env_and_tasks(id, protocol, "starter", episodes)
+        assert mean_return(episodes) <= most_of(name, env, tasks) + BY_CHANCE
 
 
 # The policies themselves.
@@ -261,11 +324,24 @@ def test_they_do_what_they_say(dialect: str) -> None:
     assert calls("claim_success") == calls("copy_tool_output") == calls("very_long_answer") == []
 
 
-@pytest.mark.parametrize("name", ["call_every_tool", "repeat_call", "gold_name_wrong", "call_then_abstain"])
+THEIR_OWN = ["call_every_tool", "repeat_call", "gold_name_wrong", "call_then_abstain"]
+
+
+@pytest.mark.parametrize("name", THEIR_OWN)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_their_own_calls_are_valid(name: str, dialect: str) -> None:
     """They fail for what they ask, not for how they ask it."""
-    for episode in play("apibank/L1-v0", "step", "starter", name, 40, dialect=dialect):
+    are_valid(play("apibank/L1-v0", "step", "starter", name, 40, dialect=dialect))
+
+
+@pytest.mark.parametrize("name", THEIR_OWN)
+@pytest.mark.parametrize("category", ["simple_java", "simple_javascript", "format_sensitivity", "multi_turn_miss_func"])
+def test_their_own_calls_are_valid_in_each_notation(name: str, category: str) -> None:
+    are_valid(play(f"bfcl/{category}-v0", None, "starter", name, 30))
+
+
+def are_valid(episodes: Sequence[Episode]) -> None:
+    for episode in episodes:
         for step in episode.steps:
             assert not step.errors
             assert not any(result.error in ("unknown_tool", "invalid_arguments") for result in step.results)
@@ -297,15 +373,18 @@ def test_they_take_no_options_and_a_typing_error_lists_them() -> None:
 def test_the_benchmark_prints_a_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     folder = Path(__file__).resolve().parents[1] / "benchmarks"
     monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setattr(sys, "argv", ["adversarial.py", "--episodes", "2", "--json"])
+    asked = ["apibank/L", "bfcl/live_r", "bfcl/multi_turn"]
+    monkeypatch.setattr(sys, "argv", ["adversarial.py", "--episodes", "2", "--json", "--ids", *asked])
     # Imported by name: the folder is no package.
     __import__("adversarial").main()
     monkeypatch.delitem(sys.modules, "adversarial")
     *rows, last = capsys.readouterr().out.splitlines()
     table = json.loads(last)
-    assert set(table) >= {"apibank/L1 step", "apibank/L3 dialogue"}
-    assert table["apibank/L1 step"]["oracle"] == 1.0
-    assert [row.split()[0] for row in rows[4:6]] == ["abstain", "random"]
+    assert set(table) >= {"apibank/L1 step", "apibank/L3 dialogue", "bfcl/multi_turn_base", "bfcl/live_relevance"}
+    assert "bfcl/multi_turn" not in table  # the union of the others
+    assert all(row["oracle"] == 1.0 for row in table.values())
+    assert (table["bfcl/live_relevance"]["any call"], table["bfcl/live_relevance"]["to decline"]) == (1.0, 0.0)
+    assert [row.split()[0] for row in rows[5:7]] == ["abstain", "random"]
 
 
 # Invariants over generated goals and episodes.
@@ -313,6 +392,7 @@ def test_the_benchmark_prints_a_table(capsys: pytest.CaptureFixture[str], monkey
 FAULT = ParseError(kind="malformed", position=0, message="cannot be read")
 VALUES = (1, 2, "t", [1])
 REWARDS: tuple[Reward, ...] = (
+    call_match,
     call_exact_match,
     argument_f1,
     irrelevance_abstention,

@@ -208,16 +208,25 @@ def test_a_function_that_comes_later_is_unknown_before_and_documented_when_it_co
 
 def test_calling_where_no_call_is_asked_for_and_copies_cost() -> None:
     env = make_tool_env("bfcl/multi_turn_miss_param-v0", data="starter")
-    goal: Any = env.tasks[0].goal
-    empty = next(number for number, turn in enumerate(goal.turns) if not turn)
-    actions = []
-    for number, turn in enumerate(goal.turns):
-        calls = [call.reference() for call in turn]
-        reading = [goal.turns[0][0].reference()] if empty else []
-        actions += [env.dialect.render_action(reading if number == empty else calls * 2), "Done."]
-    score = play(env, 0, actions).rewards["bfcl_turns"]
-    assert 0.0 < (score.value or 0.0) < 0.7
-    assert recompute("bfcl_turns", score) == score.value
+    whole = twice = reading = 0
+    for task in env.tasks[:20]:
+        goal: Any = task.goal
+        gold = [[call.reference() for call in turn] for turn in goal.turns]
+        spurious = [turn or gold[0][:1] or gold[1][:1] for turn in gold]
+        for calls, kind in ((gold, "whole"), ([turn * 2 for turn in gold], "twice"), (spurious, "reading")):
+            actions = [
+                text for turn in calls for text in ([env.dialect.render_action(turn)] if turn else []) + ["Done."]
+            ]
+            score = play(env, task.id, actions).rewards["bfcl_turns"]
+            assert recompute("bfcl_turns", score) == score.value
+            assert score.value is not None
+            assert score.value == 1.0 if kind == "whole" else score.value < 1.0
+            whole, twice, reading = (
+                total + (score.value if name == kind else 0.0)
+                for name, total in (("whole", whole), ("twice", twice), ("reading", reading))
+            )
+    assert 0 < twice < 0.6 * whole
+    assert 0 < reading < 0.85 * whole
 
 
 def test_an_unreadable_action_may_be_mended_or_officially_ends_the_turn() -> None:

@@ -62,7 +62,8 @@ def worlds(entry: dict[str, Any], *tables: Tables) -> list[World]:
 
 def test_a_missing_package_is_named_with_the_command_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, MODULES["TwitterAPI"], None)
-    with pytest.raises(MissingPackageError, match=r"bfcl-eval is not installed.*pip install --no-deps bfcl-eval mpmath"):
+    said = "bfcl-eval is not installed.*pip install --no-deps bfcl-eval mpmath"
+    with pytest.raises(MissingPackageError, match=said):
         official_class.__wrapped__("TwitterAPI")
 
 

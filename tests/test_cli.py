@@ -287,8 +287,10 @@ def test_damage_to_fetched_files_is_noticed(run: Run, files: Path, tmp_path: Pat
 
 def test_official_files_are_fetched_whole(run: Run, apibank_data: Path) -> None:
     ok(run("fetch", "apibank", "--from", apibank_data))
-    rows = json.loads(ok(run("list", "--json", "--data", "official")))
+    rows = json.loads(ok(run("list", "--json", "--family", "apibank", "--data", "official")))
     assert [row["tasks"] for row in rows] == [399, 135, 245]
+    # Another benchmark's are not there for that.
+    assert "callgym fetch bfcl" in one_line_error(run("list", "--family", "bfcl", "--data", "official"))
 
 
 # Mistakes.
@@ -303,6 +305,9 @@ MISTAKES: list[tuple[tuple[str, ...], str]] = [
     (("eval", ID, "--policy", "oracle", "--data", "/no/such/folder"), "is not a folder"),
     (("check", ID, "--data", "/no/such/folder"), "is not a folder"),
     (("fetch", "apibank", "--from", "/no/such/folder"), "/no/such/folder is not a folder"),
+    (("fetch", "bfcl", "--from", "/no/such/folder"), "/no/such/folder is not a folder"),
+    (("eval", "bfcl/format_sensitivity-v0", "--policy", "oracle", "--dialect", "hermes", *STARTER), "takes no dialect"),
+    (("near-misses", "bfcl/agentic-v0", "--out", "o", *STARTER), "bfcl/agentic-v0 has no task"),
     (("eval", ID, "--policy", "oracle", "--split", "dev", *STARTER), "its splits are: train, test"),
     (("show", ID, "--split", "cv-test", *STARTER), "its splits are: train, test"),
     (("show", ID, "--dialect", "klingon", *STARTER), "klingon"),

@@ -254,7 +254,8 @@ def test_info_holds_what_is_documented() -> None:
     *_, info = env.step("It is 101.")
     assert info["messages"] == [
         {"role": "assistant", "content": "It is 101."},
-        {"role": "user", "content": "Note that down."},
+        # A new tool's document stands before the words, for policies that read text and nothing else.
+        {"role": "user", "content": f"{json.dumps(NOTE.as_chat()['function'])}\n\nNote that down."},
     ]
     *_, info = env.step("<tool_call>{")
     assert [message["role"] for message in info["messages"]] == ["assistant", "user"]

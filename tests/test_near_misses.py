@@ -20,8 +20,10 @@ from callgym import ENVIRONMENTS, Message, Task, Tool, ToolCall
 from callgym.cli import main
 from callgym.dialects import get_dialect
 from callgym.envs.base import make_tool_env
+from callgym.envs.bfcl.categories import CATEGORIES
 from callgym.errors import ConfigurationError, DataError
-from callgym.goal import CallsGoal, GoldCall
+from callgym.goal import CallsGoal, DecisionGoal, GoldCall
+from callgym.rewards import call_exact_match, irrelevance_abstention
 from callgym.trainers.linear_reward import FEATURES, LinearRewardModel, features
 from callgym.trainers.mutations import KINDS, TIE_KINDS, Decision, Die, ValuePool
 from callgym.trainers.near_misses import (
@@ -36,7 +38,7 @@ from callgym.trainers.near_misses import (
 )
 
 API_BANK = "apibank/L1-v0"
-IDS = [entry.id for entry in ENVIRONMENTS]
+API_BANK_IDS = [entry.id for entry in ENVIRONMENTS if entry.family == "apibank"]
 ENOUGH = 4 * len(KINDS)
 Judge = Callable[[str, str], dict[str, Any]]
 
@@ -47,28 +49,62 @@ def make(id: str = API_BANK, count: int = ENOUGH, seed: int = 0, **options: Any)
 
 # What is a miss is one.
 
+OF_WORDS = {"call_instead", "call_plus_refusal"}
+"""Kinds of a task that is to be declined."""
+OF_VALUES = {kind for kind in KINDS if re.fullmatch("wrong_(string|number|date|boolean|list)", kind)}
+ONE_FUNCTION = {"simple_python", "simple_java", "simple_javascript", "live_simple", "parallel", "live_parallel"}
 
-@pytest.mark.parametrize("dialect", ["apibank", "hermes"])
-@pytest.mark.parametrize("id", IDS)
-def test_every_kind_is_what_it_says_in_every_environment(id: str, dialect: str) -> None:
+
+def kinds_of(id: str) -> list[str]:
+    """The kinds that an id's tasks have a place for."""
+    family, _, name = id.removesuffix("-v0").partition("/")
+    absent: set[str] = set()
+    if family == "bfcl":
+        category = CATEGORIES[name]
+        absent |= set(KINDS) - OF_WORDS if category.kind == "irrelevance" else OF_WORDS
+        absent |= OF_VALUES if category.kind == "relevance" else set()  # other values are right, too
+        absent |= OF_VALUES - {"wrong_string"} if category.language != "python" else set()  # all values are texts
+        absent |= {"wrong_tool"} if name in ONE_FUNCTION else set()
+    return [kind for kind in KINDS if kind not in absent]
+
+
+def cases() -> list[tuple[str, str | None]]:
+    """Ids and dialects: API-Bank's in two, BFCL's categories in their own, a few in another one."""
+    found: list[tuple[str, str | None]] = [(id, dialect) for id in API_BANK_IDS for dialect in ("apibank", "hermes")]
+    asked = [category for category in CATEGORIES.values() if category.kind not in ("memory", "web_search")]
+    found += [(f"bfcl/{category.name}-v0", None) for category in asked]
+    return [*found, ("bfcl/parallel_multiple-v0", "hermes"), ("bfcl/multi_turn_miss_func-v0", "openai")]
+
+
+@pytest.mark.parametrize(("id", "dialect"), cases())
+def test_every_kind_is_what_it_says_in_every_environment(id: str, dialect: str | None) -> None:
     """Played anew and scored by the environment itself, not by the code that made the pairs."""
-    pairs = make(id, dialect=dialect)
-    assert len(pairs) == ENOUGH
-    assert {pair.kind for pair in pairs} == set(KINDS)
-    assert len({(pair.kind, pair.task_id, pair.rejected) for pair in pairs}) == ENOUGH
-    env = make_tool_env(id, data="starter", dialect=dialect)
+    kinds = kinds_of(id)
+    count = 4 * len(kinds)
+    options = {} if dialect is None else {"dialect": dialect}
+    pairs = make(id, count, kinds=kinds, **options)
+    assert len(pairs) == count
+    assert {pair.kind for pair in pairs} == set(kinds)
+    assert len({(pair.kind, pair.task_id, pair.rejected) for pair in pairs}) == count
+    env = make_tool_env(id, data="starter", **options)
 
     def play(pair: NearMiss, action: str) -> dict[str, Any]:
         text, info = env.reset(seed=3, options={"task": pair.task_id})
-        assert text == pair.prompt.text
-        assert (info["messages"], info["tools"]) == (list(pair.prompt.messages), list(pair.prompt.tools))
-        *_, info = env.step(action)
-        rewards: dict[str, Any] = info["rewards"]
-        return {**rewards, "return": info["episode"].episode_return}
+        messages, tools = info["messages"], info["tools"]
+        while text != pair.prompt.text:
+            text, *_, info = env.step(env.oracle_action())
+            messages, tools = messages + info["messages"], info.get("tools", tools)
+        assert (messages, tools) == (list(pair.prompt.messages), list(pair.prompt.tools))
+        _, _, terminated, truncated, info = env.step(action)
+        while not (terminated or truncated):
+            _, _, terminated, truncated, info = env.step(env.oracle_action())
+        episode = info["episode"]
+        scores = {reward.__name__: reward(env.task, episode) for reward in (call_exact_match, irrelevance_abstention)}
+        return {**{name: score.value for name, score in scores.items()}, "return": episode.episode_return}
 
     for pair in pairs:
         right, other = play(pair, pair.chosen), play(pair, pair.rejected)
-        asked = "irrelevance_abstention" if right["call_exact_match"] is None else "call_exact_match"
+        asked = asked_of(env.task)
         assert right[asked] == right["return"] == 1.0, pair
         if pair.kind in TIE_KINDS:
             assert pair.expected == "tie"
@@ -76,19 +112,62 @@ def test_every_kind_is_what_it_says_in_every_environment(id: str, dialect: str) 
             assert pair.chosen != pair.rejected
         else:
             assert pair.expected == "chosen"
-            assert other[asked] == 0.0, pair
+            assert asked == "return" or other[asked] == 0.0, pair
             assert other["return"] < 1.0, pair
-        assert (pair.kind in ("call_instead", "call_plus_refusal")) is (asked == "irrelevance_abstention")
+        assert (pair.kind in OF_WORDS) is (asked == "irrelevance_abstention")
 
 
-@pytest.mark.parametrize("id", IDS)
+def asked_of(task: Task) -> str:
+    """What says whether calls are right: their comparison, the abstention, or the return where neither does."""
+    calls, decision = task.goal_of(CallsGoal), task.goal_of(DecisionGoal)
+    if calls is not None:
+        return "return" if calls.exemplary else "call_exact_match"
+    assert decision is not None
+    return "irrelevance_abstention" if decision.decision == "decline" else "return"
+
+
+@pytest.mark.parametrize("name", ["simple_java", "irrelevance", "live_relevance", "multi_turn_miss_param"])
+def test_a_kind_that_the_tasks_have_no_place_for_gives_no_pair(name: str) -> None:
+    id = f"bfcl/{name}-v0"
+    assert make(id, 1, kinds=[kind for kind in KINDS if kind not in kinds_of(id)]) == []
+
+
+@pytest.mark.parametrize("id", ["bfcl/memory_kv-v0", "bfcl/web_search_base-v0", "bfcl/agentic-v0"])
+def test_where_nothing_but_the_answer_counts_there_are_none(id: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"{id} has no task whose calls are right or wrong"):
+        near_misses(id, 1, data="starter")
+
+
+def test_a_group_has_the_pairs_of_all_its_categories_each_in_its_own_notation() -> None:
+    pairs = make("bfcl/all-v0", 4 * len(KINDS), kinds=["equal_variant", "truncated_call", "missing_argument"])
+    written = {pair.task_id.split("/")[1]: pair for pair in pairs}
+    assert {"simple_java", "multiple", "multi_turn_base"} <= written.keys()
+    assert not [name for name in written if name.startswith(("memory", "web"))]
+    scorer = rule_scorers("bfcl/all-v0", data="starter")["default rubric"]
+    assert {numbers["accuracy"] for numbers in accuracy_by_kind(pairs, scorer).values()} == {1.0}
+
+
+@pytest.mark.parametrize("id", API_BANK_IDS)
 def test_in_a_dialogue_the_oracle_goes_on_afterwards(id: str) -> None:
-    pairs = make(id, 60, protocol="dialogue")
+    goes_on(id, protocol="dialogue")
+
+
+@pytest.mark.parametrize("name", [category.name for category in CATEGORIES.values() if category.kind == "multi_turn"])
+def test_in_a_dialogue_with_exemplary_calls_it_does_as_well(name: str) -> None:
+    for scorer, numbers in goes_on(f"bfcl/{name}-v0"):
+        assert (numbers["unknown"] == numbers["pairs"]) is (scorer != "default rubric")
+
+
+def goes_on(id: str, **options: Any) -> list[tuple[str, dict[str, Any]]]:
+    pairs = make(id, 60, **options)
     assert len(pairs) == 60
     assert any(message["role"] == "tool" for pair in pairs for message in pair.prompt.messages)  # later moments, too
-    for scorer in rule_scorers(id, data="starter", protocol="dialogue").values():
+    found = []
+    for name, scorer in rule_scorers(id, data="starter", **options).items():
         for numbers in accuracy_by_kind(pairs, scorer).values():
             assert numbers["accuracy"] in (1.0, None)
+            found.append((name, numbers))
+    return found
 
 
 def test_a_number_in_quotes_is_a_miss_only_where_values_are_typed() -> None:

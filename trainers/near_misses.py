@@ -7,9 +7,12 @@
 A pair is one moment of an episode with the oracle's action and one mutation of it (``callgym.trainers.mutations``
 has one function a kind). Both are played before they are handed out: after the right action, and the oracle's from
 there on, ``call_exact_match`` is 1, after the mutation it is 0 (``irrelevance_abstention``, where the task is to be
-declined). Pairs of kind ``equal_variant`` are the exception: their second action is as right as the first, and a
-scorer must tell no difference. Tasks whose own label is known to be faulty (``callgym.envs.base.FLAGS``) are left
-out. The same arguments give the same bytes on every machine, and pairs stay in the split of their tasks.
+declined), and the return of the environment's default rubric is 1 and below 1. Where the task leaves open which calls
+are made (the gold ones are exemplary, or any call that fits will do) the return alone tells: what a mutated call
+brings about may be right. Pairs of kind ``equal_variant`` are the exception: their second action is as right as the
+first, and a scorer must tell no difference. Left out are tasks whose own label is known to be faulty
+(``callgym.envs.base.FLAGS``), and those that ask for an answer alone: their calls are neither right nor wrong. The same
+arguments give the same bytes on every machine, and pairs stay in the split of their tasks.
 """
 
 from __future__ import annotations
@@ -132,7 +135,8 @@ def near_misses(
         env_options: Arguments of ``gym.make``: ``split``, ``data``, ``dialect`` and so on.
 
     Raises:
-        ConfigurationError: There is no such kind, id or option, or a number is too small.
+        ConfigurationError: There is no such kind, id or option, a number is too small, or no task asks for calls
+            or to be declined.
         DataError: The data is missing or damaged.
     """
     kinds = tuple(KINDS) if kinds is None else tuple(dict.fromkeys(kinds))
@@ -142,6 +146,11 @@ def near_misses(
     if count < 1 or seed < 0:
         raise ConfigurationError(f"count is at least 1 and seed at least 0, got {count!r} and {seed!r}")
     referee = _Referee(env_id, env_options)
+    if not any(map(_asks_for_calls_or_none, referee.env.tasks)):
+        raise ConfigurationError(
+            f"{env_id} has no task whose calls are right or wrong, and near misses are made of calls; "
+            "answers have none yet"
+        )
     return _in_turn([_of_kind(referee, kind, seed) for kind in kinds], count)
 
 
@@ -186,7 +195,7 @@ def _at_task(referee: _Referee, kind: str, index: int, die: Die) -> NearMiss | N
         action = KINDS[kind](moment.decision, die)
         if action is None or action == moment.decision.action:
             continue
-        readable = not referee.env.dialect.parse(action).errors
+        readable = not moment.decision.dialect.parse(action).errors
         if readable != (kind == "truncated_call"):
             verdict = referee.judge(moment.prompt, action)
             if verdict.right is ties and verdict.episode_return is not None and (verdict.episode_return == 1.0) is ties:
@@ -208,11 +217,12 @@ class _Verdict(NamedTuple):
     """What our rewards say of an episode that went on as the oracle would after one action."""
 
     right: bool | None
-    """Call exact match, or abstention where the task is to be declined; None where neither applies."""
+    """Call exact match; abstention where the task is to be declined; a full return where neither is asked for. None
+    where it is unknown."""
     scores: Mapping[str, float | None]
     """Scorer name to score."""
     episode_return: float | None
-    """The default rubric's return."""
+    """The return of the environment's default rubric."""
 
 
 class _Referee:
@@ -221,12 +231,12 @@ class _Referee:
     def __init__(self, env_id: str, env_options: Mapping[str, Any]) -> None:
         self.env: ToolEnv = make_tool_env(env_id, **{**env_options, "observation": "prompt"})
         self._pool: ValuePool | None = None
-        self._rubric = get_rubric("default")
+        self._rubric = get_rubric(self.env.default_rubric)
         self._moments: dict[int, tuple[_Moment, ...]] = {}
         self._last: tuple[tuple[Prompt, str], _Verdict] | None = None
 
     def moments(self, index: int) -> tuple[_Moment, ...]:
-        """The moments of a task; none where its oracle does not do what the goal asks for."""
+        """The moments of a task; none where its oracle does not do what is asked, or what is asked is no call."""
         if index not in self._moments:
             self._moments[index] = tuple(self._find_moments(index))
         return self._moments[index]
@@ -234,9 +244,10 @@ class _Referee:
     def _find_moments(self, index: int) -> list[_Moment]:
         env = self.env
         task = env.tasks[index]
-        goal, decline = task.goal_of(CallsGoal), task.goal_of(DecisionGoal)
-        if task.meta.keys() & set(FLAGS) or (goal is None and (decline is None or decline.decision != "decline")):
+        if task.meta.keys() & set(FLAGS) or not _asks_for_calls_or_none(task):
             return []
+        goal, decision = task.goal_of(CallsGoal), task.goal_of(DecisionGoal)
+        declines = goal is None and decision is not None and decision.decision == "decline"
         free = goal.free if goal is not None else ()
         text, info = env.reset(seed=0, options={"task": index})
         messages, tools = tuple(info["messages"]), tuple(info["tools"])
@@ -248,7 +259,7 @@ class _Referee:
             text, _, terminated, truncated, info = env.step(action)
             done = terminated or truncated
             calls = info["calls"]
-            if any(call.name not in free for call in calls) if goal is not None else not calls and not found:
+            if not (calls or found) if declines else any(call.name not in free for call in calls):
                 found.append(_Moment(prompt, self._decision(prompt, action, calls, goal)))
             messages += tuple(info["messages"])
             tools = tuple(info.get("tools", tools))
@@ -293,15 +304,23 @@ class _Referee:
         return verdict
 
     def _verdict(self, task: Task, episode: Episode) -> _Verdict:
-        exact, abstained = call_exact_match(task, episode), irrelevance_abstention(task, episode)
-        told = exact if exact.applies else abstained
+        goal = task.goal_of(CallsGoal)
+        compared = goal is not None and not goal.exemplary
         value, _ = self._rubric.score(task, episode)
         scores = {
-            "call_exact_match": exact.value if exact.applies else None,
-            "argument_f1": argument_f1(task, episode).value if exact.applies else None,
+            "call_exact_match": call_exact_match(task, episode).value if compared else None,
+            "argument_f1": argument_f1(task, episode).value if compared else None,
             "default rubric": value,
         }
-        return _Verdict(None if told.value is None else told.value == 1.0, scores, value)
+        abstained = irrelevance_abstention(task, episode)
+        told = scores["call_exact_match"] if compared else abstained.value if abstained.applies else value
+        return _Verdict(None if told is None else told == 1.0, scores, value)
+
+
+def _asks_for_calls_or_none(task: Task) -> bool:
+    """Whether calls are right or wrong in the task: it asks for certain ones, for any that fits, or for none."""
+    decision = task.goal_of(DecisionGoal)
+    return task.goal_of(CallsGoal) is not None or (decision is not None and decision.decision in ("call", "decline"))
 
 
 def _gold_of(call: Any, gold: Sequence[GoldCall]) -> GoldCall | None:

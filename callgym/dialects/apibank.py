@@ -51,6 +51,7 @@ class ApiBankDialect(Dialect):
 
     name: ClassVar[str] = "apibank"
     typed: ClassVar[bool] = False
+    instructed_by: ClassVar[tuple[str, ...]] = ("apibank",)
     instruction: ClassVar[str] = _INSTRUCTION
 
     def parse(self, text: str) -> ParsedAction:

@@ -41,6 +41,8 @@ class Dialect(ABC):
 
     name: ClassVar[str]
     """The value of ``gym.make(..., dialect=...)``."""
+    instructed_by: ClassVar[tuple[str, ...]] = ()
+    """Benchmarks whose own opening and closing words were written for this dialect."""
     typed: ClassVar[bool] = True
     """False where values arrive as text and are read as the type that the tool's schema asks for."""
 

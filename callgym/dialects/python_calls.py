@@ -88,6 +88,7 @@ class PythonDialect(TranscriptDialect):
     """Calls as Python writes them, conversations as lines of text."""
 
     name: ClassVar[str] = "python"
+    instructed_by: ClassVar[tuple[str, ...]] = ("bfcl",)
 
     def parse(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""

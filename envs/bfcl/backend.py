@@ -13,6 +13,7 @@ from callgym.envs.bfcl.files import BfclFiles
 from callgym.envs.bfcl.memory.embedding import Embedder
 from callgym.envs.bfcl.memory.session import MemoryBackend
 from callgym.envs.bfcl.simulators.base import Tables
+from callgym.envs.bfcl.simulators.official_classes import official_tables
 from callgym.envs.bfcl.starter.tables import starter_tables
 from callgym.envs.bfcl.turns import open_turns
 from callgym.envs.bfcl.web.provider import Provider
@@ -47,22 +48,31 @@ _ACCEPTING = AcceptingSession()
 class BfclBackend:
     """Opens what a task's category runs on."""
 
-    def __init__(self, embedder: str | Embedder = "lexical", provider: Provider | None = None) -> None:
+    def __init__(
+        self,
+        embedder: str | Embedder = "lexical",
+        provider: Provider | None = None,
+        official_classes: bool = False,
+    ) -> None:
         """Take what can be plugged in.
 
         Args:
             embedder: For memory_vector: "lexical", "minilm" or an Embedder.
             provider: What answers web searches: a SearchIndex, or a live provider of the user's own.
+            official_classes: Whether multi-turn tasks run on the classes of the installed package ``bfcl-eval``,
+                instead of on our simulators.
 
         Raises:
             ConfigurationError: There is no such embedder.
+            MissingPackageError: The package is asked for and not installed.
         """
+        official = official_tables() if official_classes else None
         memory = MemoryBackend(embedder)
         web = WebBackend(provider)
         self._open: dict[str, Callable[[Task, int], Session]] = {
             "memory": memory.open,
             "web_search": web.open,
-            "multi_turn": lambda task, seed: open_turns(task, _tables(str(task.meta["tables"]))),
+            "multi_turn": lambda task, seed: open_turns(task, official or _tables(str(task.meta["tables"]))),
         }
 
     def open(self, task: Task, seed: int) -> Session:

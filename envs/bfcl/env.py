@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from callgym.call import ToolCall, ToolResult
 from callgym.data import DataSource
@@ -66,6 +66,7 @@ class BfclEnv(ToolEnv):
         embedder: str = "lexical",
         index: str | Path | Provider | None = None,
         wording: str = "own",
+        backend: ToolBackend | Literal["official"] | None = None,
         **options: Any,
     ) -> None:
         """Create the environment of a category or group.
@@ -85,11 +86,14 @@ class BfclEnv(ToolEnv):
             index: What web searches are answered from: an index file (``web.index.build_index``) or a Provider.
                 By default starter tasks have an encyclopedia of their own, official ones an empty web.
             wording: Of system messages and prompts: "own", or "official" where it was fetched.
+            backend: What answers the calls; "official" runs multi-turn tasks on the classes of the installed
+                package ``bfcl-eval`` (isolated, and without its ``eval``).
             **options: As in ToolEnv.
 
         Raises:
             ConfigurationError: An argument has a value it cannot have.
             DataError: Data is missing or damaged.
+            MissingPackageError: ``backend="official"``, and the package is not installed.
         """
         self.categories = categories_of(category)
         self.protocol = self.categories[0].protocol
@@ -105,13 +109,15 @@ class BfclEnv(ToolEnv):
             raise ConfigurationError(
                 "bfcl/format_sensitivity-v0 writes each task in its own format; it takes no dialect"
             )
-        super().__init__(max_steps=max_steps, **options)
+        self._official_classes = isinstance(backend, str) and bool(_one_of("backend", backend, ("official",)))
+        super().__init__(max_steps=max_steps, backend=None if isinstance(backend, str) else backend, **options)
         self._config.update(
             official_faults=official_faults,
             max_turn_steps=max_turn_steps,
             wording=wording,
             memory=None if memory is None else str(memory),
             embedder=embedder,
+            classes="official" if self._official_classes else "own",
         )
 
     def load_tasks(self, source: DataSource, split: str) -> Sequence[Task]:
@@ -137,7 +143,7 @@ class BfclEnv(ToolEnv):
     def make_backend(self, source: DataSource) -> ToolBackend:
         """Simulators, memory stores, the web's index; the functions of single-turn tasks exist on paper only."""
         provider = open_index(Path(self._index)) if isinstance(self._index, (str, Path)) else self._index
-        return BfclBackend(self._embedder, provider)
+        return BfclBackend(self._embedder, provider, self._official_classes)
 
     def category_of(self, task: Task) -> Category:
         """A task's category."""

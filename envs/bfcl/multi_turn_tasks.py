@@ -213,7 +213,19 @@ def _gold_call(call: ast.Call, tool: Tool) -> GoldCall:
 
 def _literal(node: ast.expr) -> Any:
     """The value of a literal as JSON; nothing is evaluated."""
-    try:
-        return copy_json(ast.literal_eval(node))
-    except (TypeError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"{ast.unparse(node)[:80]!r} in an answer is no literal") from error
+    match node:
+        case ast.Constant(value=str() | int() | float() | None as value):
+            return copy_json(value)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return copy_json(-number)
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return [_literal(item) for item in items]
+        case ast.Dict(keys=keys, values=values):
+            return {_key(key): _literal(value) for key, value in zip(keys, values, strict=True)}
+    raise ValueError(f"{ast.unparse(node)[:80]!r} in an answer is no literal")
+
+
+def _key(node: ast.expr | None) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    raise ValueError("a key of an object in an answer is no text")

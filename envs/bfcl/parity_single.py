@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -11,6 +10,7 @@ from callgym.envs.bfcl.categories import CATEGORIES
 from callgym.envs.bfcl.files import BfclFiles
 from callgym.envs.bfcl.official.checker import Verdict, judge_decoded, judge_text
 from callgym.envs.bfcl.official.decode import DecodeFailure, counts_as_empty, decode, execute_calls, format_ok
+from callgym.envs.bfcl.official.python_text import read_literal
 from callgym.envs.bfcl.official.standardise import standardise
 from callgym.envs.bfcl.parity_context import Context
 from callgym.parity import Case
@@ -52,7 +52,7 @@ def _fc_decoded(row: dict[str, Any], context: Context) -> Iterator[Case]:
 def _checker_probes(row: dict[str, Any], context: Context) -> Iterator[Case]:
     parameters = {"type": "dict", "properties": {"p": row["schema"]}, "required": ["p"]}
     functions = [{"name": "f", "parameters": parameters}]
-    decoded = [{"f": {"p": ast.literal_eval(row["value"])}}]
+    decoded = [{"f": {"p": read_literal(row["value"])}}]
     verdict = judge_decoded(decoded, [{"f": {"p": row["allowed"]}}], functions, "simple", language=row["language"])
     yield Case("checker_probes", row["case"], _official(row), _ours(verdict))
 

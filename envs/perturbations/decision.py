@@ -40,7 +40,7 @@ def decided(task: Task, goal: DecisionGoal, tools: Sequence[Tool], turn: int = 0
     if own is not None and own.worded:
         goal = goal.model_copy(update={"worded": True})
     right = [tool.to_dict() for tool in right_tools(task)]
-    meta = {key: value for key, value in task.meta.items() if key not in (*_FAULTS, *_CALLS)}
+    meta: dict[str, Any] = {key: value for key, value in task.meta.items() if key not in (*_FAULTS, *_CALLS)}
     rewrite = {"bfcl": _rewrite_bfcl, "apibank": _rewrite_apibank, "when2call": _rewrite_when2call}.get(task.family)
     if rewrite is not None:
         goal = rewrite(meta, goal, turn)
@@ -49,8 +49,7 @@ def decided(task: Task, goal: DecisionGoal, tools: Sequence[Tool], turn: int = 0
     shown = {tool.name for tool in tools}
     documented = None if task.documented is None else tuple(name for name in task.documented if name in shown)
     if "hidden_tools" in meta:
-        hidden: Any = meta["hidden_tools"]
-        meta["hidden_tools"] = [name for name in hidden if name in shown]
+        meta["hidden_tools"] = [name for name in meta["hidden_tools"] if name in shown]
     return task.model_copy(
         update={
             "tools": tuple(tools),

@@ -13,7 +13,8 @@ from callgym.task import Task
 
 __all__ = ["describe"]
 
-_CONTEXT = 1
+_CONTEXT = 2
+"""Lines without a difference that are shown at either end of a run of them."""
 
 
 def describe(before: Task, after: Task) -> str:
@@ -32,22 +33,16 @@ def _lines(task: Task) -> list[str]:
 
 
 def _difference(before: list[str], after: list[str]) -> Iterator[str]:
-    shown = -1
     for kind, start, end, new_start, new_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if kind == "equal":
-            ends = {0} | {end - 1} if start == 0 else set()
-            for number in range(start, end):
-                near = number < start + _CONTEXT or number >= end - _CONTEXT or number in ends
-                heading = before[number].isupper()
-                if near or heading:
-                    if number > shown + 1 and shown >= 0 and not heading:
-                        yield "    ..."
-                    yield f"  {before[number]}"
-                    shown = number
-            continue
-        yield from (f"- {line}" for line in before[start:end])
-        yield from (f"+ {line}" for line in after[new_start:new_end])
-        shown = end - 1
+        if kind != "equal":
+            yield from (f"- {line}" for line in before[start:end])
+            yield from (f"+ {line}" for line in after[new_start:new_end])
+        elif end - start <= 2 * _CONTEXT + 1:
+            yield from (f"  {line}" for line in before[start:end])
+        else:
+            yield from (f"  {line}" for line in before[start : start + _CONTEXT])
+            yield f"  ... ({end - start - 2 * _CONTEXT} lines)"
+            yield from (f"  {line}" for line in before[end - _CONTEXT : end])
 
 
 def _note(entry: Any) -> str:

@@ -51,10 +51,9 @@ class DisguisedSession:
         if call.name in SEARCHES and result.error is None:
             result = self._without_withheld(result)
         self._made.append((call, result))
-        if not self._renames:
+        if not self._renames or call.name not in SEARCHES:
             return result
-        if call.name in SEARCHES:
-            self._renaming = self._renaming.extended_by(result.content)
+        self._renaming = self._renaming.extended_by(result.content)
         content = self._renaming.value(result.content)
         return ToolResult.trusted(content=content, error=result.error, message=result.message)
 
@@ -90,5 +89,5 @@ class DisguisedSession:
 
 
 def _tool(name: str, document: dict[str, Any]) -> Tool:
-    parameters = {"type": "object", "properties": {parameter: {} for parameter in schema_names(document)}}
+    parameters: Any = {"type": "object", "properties": {parameter: {} for parameter in schema_names(document)}}
     return Tool(name=name, description=str(document.get("description", "")), parameters=parameters)

@@ -17,11 +17,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from callgym.envs.perturbations.decision import decided
+from callgym.envs.perturbations.english import is_english, noun_phrase
 from callgym.envs.perturbations.perturbation import Changed, LeftAlone, Perturbation
-from callgym.envs.perturbations.phrase import Span, is_english, occurrences, without_value
+from callgym.envs.perturbations.phrase import Span, occurrences, without_value
+from callgym.envs.perturbations.question import question
 from callgym.envs.perturbations.renaming import Renaming
 from callgym.envs.perturbations.task_parts import SEARCHES, every_tool, first_asked_turn, has_several_parts, right_tools
-from callgym.envs.perturbations.words import spoken, words_in
+from callgym.envs.perturbations.words import spoken
 from callgym.goal import CallsGoal, DecisionGoal, GoldCall
 from callgym.message import Message
 from callgym.task import Task
@@ -39,6 +41,7 @@ class _Hidden(NamedTuple):
     value: str
     parameters: tuple[str, ...]
     """The parameters that have it, one of each call."""
+    number: bool
     text: str
     """The user's words without it."""
 
@@ -72,8 +75,14 @@ class HideParameter(Perturbation):
         messages[place] = messages[place].model_copy(update={"content": hidden.text})
         changed = task.model_copy(update={"messages": tuple(map(_asking, messages))})
         names = tuple(dict.fromkeys(hidden.parameters))
+        telling = {name: _telling(task, call.name, name) for call, name in zip(asked, hidden.parameters, strict=True)}
+        reply = question(telling, hidden.number)
         decision = DecisionGoal(
-            decision="ask", reply=_question(task, asked[0].name, names), free=goal.free, missing=names, worded=True
+            decision="ask",
+            reply=reply,
+            free=goal.free,
+            missing=names,
+            worded=True,
         )
         return Changed(decided(changed, decision, task.tools), {"missing": list(names), "hidden": hidden.value})
 
@@ -109,17 +118,21 @@ def _candidates(task: Task, asked: Sequence[GoldCall], place: int) -> Iterator[_
             continue
         value = _as_text(first.arguments[parameter][0])
         parameters = [parameter, *(_with_value(call, value, tools[call.name]) for call in rest)]
-        if value is None or None in parameters or _is_elsewhere(task, asked, value, others):
+        written = {_as_text(accepted) for accepted in first.arguments[parameter]} - {None}
+        if value is None or None in parameters or _is_another(asked, value):
+            continue
+        if any(_is_said(task, str(text), others) for text in written):
             continue
         if any(_tells(tools[call.name], str(name), value) for call, name in zip(asked, parameters, strict=True)):
             continue
         spans = _spans(first.arguments[parameter], said)
         if len(spans) != 1 or _inside_another(asked, parameters, said, spans[0]):
             continue
-        label = _label(task, first.name, parameter)
-        text = without_value(said, spans[0], label, value.replace(".", "", 1).isdigit())
+        label = spoken(_telling(task, first.name, parameter)).split()
+        number = value.replace(".", "", 1).isdigit()
+        text = None if noun_phrase(label, number) is None else without_value(said, spans[0], label, number)
         if text is not None:
-            yield _Hidden(value, tuple(map(str, parameters)), text)
+            yield _Hidden(said[slice(*spans[0])], tuple(map(str, parameters)), number, text)
 
 
 def _texts(task: Task) -> list[str]:
@@ -158,14 +171,19 @@ def _with_value(call: GoldCall, value: str | None, tool: Tool) -> str | None:
     return None
 
 
-def _is_elsewhere(task: Task, asked: Sequence[GoldCall], value: str, others: str) -> bool:
-    if occurrences(value, others):
+def _is_said(task: Task, text: str, others: str) -> bool:
+    """Whether it stands elsewhere in the conversation, or in a state that the tools could look up."""
+    if occurrences(text, others):
         return True
-    if "involved_classes" in task.meta and value.lower() in json.dumps(task.initial_state, ensure_ascii=False).lower():
-        return True
+    state = json.dumps(task.initial_state, ensure_ascii=False) if "involved_classes" in task.meta else ""
+    return text.lower() in state.lower()
+
+
+def _is_another(asked: Sequence[GoldCall], value: str) -> bool:
+    """Whether another argument has the value, too, or holds it."""
     values = [_as_text(accepted[0]) for call in asked for accepted in call.arguments.values()]
-    inner = [other for other in values if other is not None and other != value and occurrences(value, other)]
-    return bool(inner) or values.count(value) != len(asked)
+    holding = [other for other in values if other is not None and other != value and occurrences(value, other)]
+    return bool(holding) or values.count(value) != len(asked)
 
 
 def _tells(tool: Tool, parameter: str, value: str) -> bool:
@@ -198,18 +216,6 @@ def _inside_another(asked: Sequence[GoldCall], parameters: Sequence[Any], said: 
     return False
 
 
-# In words.
-
-
-def _label(task: Task, tool: str, parameter: str) -> tuple[str, ...]:
-    name = Renaming.of(task).original_parameter(tool, parameter)
-    return tuple(spoken(name).split())
-
-
-def _question(task: Task, tool: str, names: Sequence[str]) -> str:
-    """A question back that names each parameter, in words and, where these are others, as it is called."""
-    parts = []
-    for name in names:
-        label = " ".join(_label(task, tool, name))
-        parts.append(label if words_in(name) == tuple(label.split()) else f"{label} ({name})")
-    return f"Could you please tell me the {' and the '.join(parts)}?"
+def _telling(task: Task, tool: str, parameter: str) -> str:
+    """The parameter's own name, where it was renamed, too."""
+    return Renaming.of(task).original_parameter(tool, parameter)

@@ -9,26 +9,38 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from callgym.envs.perturbations.words import stem, words_in
+from callgym.envs.perturbations.words import listed, stem, words_in
 from callgym.tool import Tool
 
 __all__ = ["could_do", "likeness"]
 
 _ACTS = {
-    "make": "add append arrange assign book buy create draw generate insert log make new order note open place plan post "
-    "put publish record register rent reserve save schedule send set start store submit take upload write play print",
-    "take": "cancel clear close delete destroy discard drop erase end forget lock off purge release remove return stop "
-    "undo unfollow unset withdraw",
-    "change": "adjust alter change convert correct edit modify move patch rename replace reschedule resize rotate switch "
-    "translate transform turn update",
-    "see": "availability browse calculate caption check compute count describe detect determine estimate fetch find get "
-    "identify info information inspect list locate look lookup measure query rank read recognise recognition recommend "
-    "recommendation retrieve say scan search see show status summarise tell track view",
+    "make": """
+        add append arrange assign book buy create draw generate insert log make new note open order place plan play post
+        print publish put record register rent reserve save schedule send set start store submit take upload write
+        """,
+    "take": """
+        cancel clear close delete destroy discard drop end erase forget lock off purge release remove return stop undo
+        unfollow unset withdraw
+        """,
+    "change": """
+        adjust alter change convert correct edit modify move patch rename replace reschedule resize rotate switch
+        translate transform turn update
+        """,
+    "see": """
+        availability browse calculate caption check compute count describe detect determine estimate fetch find get
+        identify info information inspect list locate look lookup measure query rank read recognise recognition
+        recommend recommendation retrieve say scan search see show status summarise tell track view
+        """,
 }
-_ACT_OF = {word: act for act, words in _ACTS.items() for word in words.split()}
+_ACT_OF = {word: act for act, words in _ACTS.items() for word in listed(words)}
 _EMPTY = frozenset(
-    "a an and api are as at be by can for from has have in into is it its of on or that the this to tool up user what "
-    "when where which who will with you your function method service data by all one get set".split()
+    listed(
+        """
+        a all an and api are as at be by can data for from function get has have in into is it its method of on one or
+        service set that the this to tool up user what when where which who will with you your
+        """
+    )
 )
 
 

@@ -10,41 +10,48 @@ import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 
-from callgym.envs.perturbations.words import words_in
+from callgym.envs.perturbations.words import listed, words_in
 
 __all__ = ["in_style_of", "parameter_names", "tool_name"]
 
 _SHORT_ATTEMPTS = 64
 _SYNONYMS = {
-    "account": "profile ledger", "add": "append include", "address": "location place", "alarm": "wake_up_call alert",
-    "amount": "sum quantity", "area": "surface extent", "balance": "funds holdings", "book": "arrange secure",
-    "calculate": "compute derive", "calendar": "planner diary", "cancel": "revoke call_off", "change": "alter amend",
-    "check": "verify inspect", "city": "town municipality", "code": "identifier key", "content": "body wording",
-    "convert": "transform translate", "count": "tally number", "create": "make establish", "currency": "money tender",
-    "date": "day calendar_day", "days": "number_of_days span_days", "delete": "erase remove", "departure": "start leaving",
-    "description": "details summary", "destination": "target arrival_place", "distance": "separation span",
-    "duration": "length time_span", "email": "mail_address electronic_mail", "end": "finish close", "event": "occasion entry",
-    "file": "document record", "find": "locate seek", "flight": "air_trip plane_trip", "folder": "directory container",
-    "forecast": "outlook prediction", "get": "fetch obtain", "guests": "visitors party_size", "height": "elevation tallness",
-    "hotel": "lodging inn", "id": "identifier reference", "info": "details facts", "item": "article thing",
-    "keyword": "search_term term", "language": "tongue idiom", "length": "extent span", "limit": "maximum cap",
-    "list": "enumerate show", "location": "place position", "lookup": "consult trace", "mean": "average midpoint",
-    "meeting": "appointment conference", "message": "note communication", "modify": "adjust amend", "month": "calendar_month",
-    "move": "shift transfer", "music": "audio tune", "name": "label title", "nights": "number_of_nights", "number": "count figure",
-    "open": "start launch", "order": "request purchase", "origin": "source starting_place", "password": "passphrase secret",
-    "path": "route location", "person": "individual human", "phone": "telephone handset", "place": "put set_down",
-    "plan": "schedule design", "play": "start perform", "post": "publish submit", "price": "cost charge", "query": "question request",
-    "rate": "ratio tariff", "read": "view scan", "record": "log write_down", "register": "enrol sign_up", "remove": "drop discard",
-    "rent": "hire lease", "reserve": "secure hold", "restaurant": "eatery diner", "result": "outcome finding", "room": "chamber space",
-    "route": "course way", "save": "store keep", "schedule": "arrange plan", "search": "look_for seek", "send": "dispatch deliver",
-    "set": "assign put", "show": "display present", "size": "extent dimension", "song": "tune track", "sort": "rank order",
-    "start": "begin open", "status": "state condition", "stock": "share equity", "table": "desk grid", "temperature": "warmth heat",
-    "text": "wording passage", "ticket": "case pass", "time": "moment clock_time", "title": "heading caption", "token": "access_key pass",
-    "track": "follow trace", "train": "rail_service railway", "translate": "render interpret", "unit": "measure scale",
-    "update": "refresh revise", "url": "web_address link", "user": "member client", "username": "login_name handle",
-    "value": "figure amount", "volume": "loudness capacity", "weather": "climate meteorology", "weight": "mass heaviness",
-    "width": "breadth wideness", "year": "calendar_year annum",
-}  # fmt: skip
+    word: tuple(choices.split(","))
+    for word, choices in (
+        pair.split("=")
+        for pair in listed(
+            """
+            account=profile,ledger add=append,include address=location,place alarm=wake_up_call,alert
+            amount=sum,quantity area=surface,extent balance=funds,holdings book=arrange,secure
+            calculate=compute,derive calendar=planner,diary cancel=revoke,call_off change=alter,amend
+            check=verify,inspect city=town,municipality code=identifier,key content=body,wording
+            convert=transform,translate count=tally,number create=make,establish currency=money,tender
+            date=day,calendar_day days=number_of_days,span_days delete=erase,remove departure=start,leaving
+            description=details,summary destination=target,arrival_place distance=separation,span
+            duration=length,time_span email=mail_address,electronic_mail end=finish,close event=occasion,entry
+            file=document,record find=locate,seek flight=air_trip,plane_trip folder=directory,container
+            forecast=outlook,prediction get=fetch,obtain guests=visitors,party_size height=elevation,tallness
+            hotel=lodging,inn id=identifier,reference info=details,facts item=article,thing keyword=search_term,term
+            language=tongue,idiom length=extent,span limit=maximum,cap list=enumerate,show location=place,position
+            lookup=consult,trace mean=average,midpoint meeting=appointment,conference message=note,communication
+            modify=adjust,amend month=calendar_month move=shift,transfer music=audio,tune name=label,title
+            nights=number_of_nights number=count,figure open=start,launch order=request,purchase
+            origin=source,starting_place password=passphrase,secret path=route,location person=individual,human
+            phone=telephone,handset place=put,set_down plan=schedule,design play=start,perform post=publish,submit
+            price=cost,charge query=question,request rate=ratio,tariff read=view,scan record=log,write_down
+            register=enrol,sign_up remove=drop,discard rent=hire,lease reserve=secure,hold restaurant=eatery,diner
+            result=outcome,finding room=chamber,space route=course,way save=store,keep schedule=arrange,plan
+            search=look_for,seek send=dispatch,deliver set=assign,put show=display,present size=extent,dimension
+            song=tune,track sort=rank,order start=begin,open status=state,condition stock=share,equity
+            table=desk,grid temperature=warmth,heat text=wording,passage ticket=case,pass time=moment,clock_time
+            title=heading,caption token=access_key,pass track=follow,trace train=rail_service,railway
+            translate=render,interpret unit=measure,scale update=refresh,revise url=web_address,link
+            user=member,client username=login_name,handle value=figure,amount volume=loudness,capacity
+            weather=climate,meteorology weight=mass,heaviness width=breadth,wideness year=calendar_year,annum
+            """
+        )
+    )
+}
 
 
 def tool_name(name: str, style: str, salt: str, taken: Collection[str]) -> str:
@@ -95,7 +102,7 @@ def _synonym(name: str, salt: str, taken: Collection[str]) -> str | None:
         digest = _digest(f"{salt}/{name}/{attempt}")
         chosen: list[str] = []
         for place, word in enumerate(words):
-            choices = _SYNONYMS.get(word, word).split()
+            choices = _SYNONYMS.get(word, (word,))
             chosen += choices[digest[place % len(digest)] % len(choices)].split("_")
         new = in_style_of(name, chosen)
         if new not in taken and new != name:

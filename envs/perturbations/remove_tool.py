@@ -13,7 +13,7 @@ Free tools, a tool search, stay; what it would find of them is withheld (``disgu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -35,7 +35,7 @@ from callgym.envs.perturbations.task_parts import (
     right_tools,
 )
 from callgym.envs.perturbations.toolboxes import toolboxes
-from callgym.envs.perturbations.words import words_in
+from callgym.envs.perturbations.words import listed, words_in
 from callgym.goal import AnswerGoal, CallsGoal, DecisionGoal
 from callgym.task import Task
 from callgym.tool import Tool
@@ -49,7 +49,7 @@ _REPLIES = (
     "Unfortunately, I am not able to do that: no tool of mine fits.",
 )
 _UNKNOWN = "Sorry, I cannot look that up: none of my tools can read it."
-_READING = frozenset("fetch find get list load query read retrieve search view".split())
+_READING = frozenset(listed("fetch find get list load query read retrieve search view"))
 
 
 @dataclass(frozen=True)
@@ -106,14 +106,13 @@ class RemoveTool(Perturbation):
         changed = decided(
             task,
             DecisionGoal(decision="decline", reply=reply, free=free, worded=self.worded),
-            [tool for tool in task.tools if tool.name not in names],
+            _kept(task.tools, names),
             turn,
         )
         if to_be_found:
             changed = _withheld(changed, to_be_found)
         turns = tuple(
-            user.model_copy(update={"add_tools": tuple(tool for tool in user.add_tools if tool.name not in names)})
-            for user in changed.user_turns
+            user.model_copy(update={"add_tools": _kept(user.add_tools, names)}) for user in changed.user_turns
         )
         return Changed(changed.model_copy(update={"user_turns": turns}), {"removed": removed})
 
@@ -127,7 +126,7 @@ class RemoveTool(Perturbation):
         if not names:
             raise LeftAlone("no tool is known to be the right one")
         goal = DecisionGoal(decision="decline", reply=_UNKNOWN, worded=self.worded)
-        changed = decided(task, goal, [tool for tool in task.tools if tool.name not in names])
+        changed = decided(task, goal, _kept(task.tools, names))
         return Changed(changed, {"removed": sorted(names)})
 
     def _without_toolbox(self, task: Task, goal: CallsGoal, rng: np.random.Generator) -> Changed:
@@ -141,7 +140,7 @@ class RemoveTool(Perturbation):
         reply = str(_REPLIES[int(rng.integers(len(_REPLIES)))])
         if turn == 0:
             decline = DecisionGoal(decision="decline", reply=reply, worded=self.worded)
-            changed = decided(task, decline, [tool for tool in task.tools if tool.name not in names])
+            changed = decided(task, decline, _kept(task.tools, names))
         else:
             changed = _shortened(task, goal, turn, names, gone)
         return Changed(changed, {"removed": sorted(names), "turn": turn})
@@ -178,16 +177,20 @@ def _falls_off(task: Task, goal: CallsGoal, boxes: Mapping[str, str], turn: int)
 
 def _shortened(task: Task, goal: CallsGoal, turn: int, names: set[str], classes: set[str]) -> Task:
     """The dialogue up to ``turn``, in which nothing is to be called any more."""
-    kept: Callable[[Sequence[Tool]], tuple[Tool, ...]] = lambda tools: tuple(t for t in tools if t.name not in names)
-    meta: dict[str, Any] = {**task.meta, "gold": [*task.meta["gold"][:turn], []]}  # type: ignore[index]
+    meta: dict[str, Any] = dict(task.meta)
+    meta["gold"] = [*meta["gold"][:turn], []]
     meta["involved_classes"] = [name for name in meta["involved_classes"] if name not in classes]
     return task.model_copy(
         update={
-            "tools": kept(task.tools),
+            "tools": _kept(task.tools, names),
             "user_turns": tuple(
-                user.model_copy(update={"add_tools": kept(user.add_tools)}) for user in task.user_turns[:turn]
+                user.model_copy(update={"add_tools": _kept(user.add_tools, names)}) for user in task.user_turns[:turn]
             ),
             "goal": goal.model_copy(update={"turns": (*goal.turns[:turn], ())}),
             "meta": meta,
         }
     )
+
+
+def _kept(tools: Sequence[Tool], names: Set[str]) -> tuple[Tool, ...]:
+    return tuple(tool for tool in tools if tool.name not in names)

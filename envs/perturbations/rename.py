@@ -17,6 +17,7 @@ import numpy as np
 
 from callgym.envs.perturbations.documents import read_written
 from callgym.envs.perturbations.perturbation import Changed, LeftAlone, Perturbation
+from callgym.envs.perturbations.question import question
 from callgym.envs.perturbations.renaming import Renaming, Style, is_simple
 from callgym.envs.perturbations.task_parts import SEARCHES, embeds_documents, every_tool, right_names, right_tools
 from callgym.envs.perturbations.words import is_made_up, names_in
@@ -44,7 +45,7 @@ class Rename(Perturbation):
     """``"neutral"`` (``tool_7f3``, ``arg_2``) or ``"synonyms"``, where names without a known synonym stay."""
 
     def __post_init__(self) -> None:
-        if self.what not in _PARTS:
+        if self.what not in tuple(_PARTS):
             raise ConfigurationError(f"rename: what is one of {', '.join(map(repr, _PARTS))}, got {self.what!r}")
         if self.style not in _STYLES:
             raise ConfigurationError(f"rename: style is one of {', '.join(map(repr, _STYLES))}, got {self.style!r}")
@@ -115,6 +116,7 @@ def _descriptions(tool: Tool) -> Iterator[str]:
 
 def _rewritten(task: Task, renaming: Renaming) -> Task:
     documented = None if task.documented is None else tuple(map(renaming.tool_name, task.documented))
+    goal = _goal(task, renaming)
     return task.model_copy(
         update={
             "messages": tuple(_message(message, renaming) for message in task.messages),
@@ -129,8 +131,8 @@ def _rewritten(task: Task, renaming: Renaming) -> Task:
                 )
                 for turn in task.user_turns
             ),
-            "goal": _goal(task, renaming),
-            "meta": {**_meta(task, renaming), "renamed": renaming.as_meta()},
+            "goal": goal,
+            "meta": {**_meta(task, goal, renaming), "renamed": renaming.as_meta()},
         }
     )
 
@@ -151,7 +153,8 @@ def _goal(task: Task, renaming: Renaming) -> Goal:
     if isinstance(goal, AllGoal):
         parts: Any = tuple(_part(part, task, renaming) for part in goal.goals)
         return goal.model_copy(update={"goals": parts})
-    return _part(goal, task, renaming)
+    part: Goal = _part(goal, task, renaming)
+    return part
 
 
 def _part(goal: Any, task: Task, renaming: Renaming) -> Any:
@@ -159,8 +162,11 @@ def _part(goal: Any, task: Task, renaming: Renaming) -> Any:
         turns = tuple(tuple(map(renaming.gold_call, turn)) for turn in goal.turns)
         return goal.model_copy(update={"turns": turns, "free": tuple(map(renaming.tool_name, goal.free))})
     if isinstance(goal, DecisionGoal):
-        missing = tuple(_parameter(name, task, renaming) for name in goal.missing)
-        return goal.model_copy(update={"missing": missing, "free": tuple(map(renaming.tool_name, goal.free))})
+        missing = {_parameter(name, task, renaming): name for name in goal.missing}
+        update: dict[str, Any] = {"missing": tuple(missing), "free": tuple(map(renaming.tool_name, goal.free))}
+        if any(new != old for new, old in missing.items()):
+            update["reply"] = question(missing)
+        return goal.model_copy(update=update)
     return goal
 
 
@@ -172,7 +178,7 @@ def _parameter(name: str, task: Task, renaming: Renaming) -> str:
     return name
 
 
-def _meta(task: Task, renaming: Renaming) -> dict[str, Any]:
+def _meta(task: Task, goal: Goal, renaming: Renaming) -> dict[str, Any]:
     """What policies are paid and led by, under the new names; what backends read stays as it is."""
     meta: dict[str, Any] = dict(task.meta)
     for key in ("gold_calls", "reference"):
@@ -197,9 +203,21 @@ def _meta(task: Task, renaming: Renaming) -> dict[str, Any]:
         ]
     if isinstance(meta.get("held_out_param"), str):
         meta["held_out_param"] = _parameter(meta["held_out_param"], task, renaming)
-    if isinstance(meta.get("answers"), dict) and "tool_call" in meta["answers"]:
-        meta["answers"] = {**meta["answers"], "tool_call": _call_text(meta["answers"]["tool_call"], renaming)}
+    if isinstance(meta.get("answers"), dict):
+        meta["answers"] = _answers(meta["answers"], goal, renaming)
+    if isinstance(goal, DecisionGoal) and "replies" in meta:
+        meta["replies"] = [*meta["replies"][:-1], goal.reply]
     return meta
+
+
+def _answers(answers: dict[str, Any], goal: Goal, renaming: Renaming) -> dict[str, Any]:
+    """When2Call's replies of each kind."""
+    changed = dict(answers)
+    if "tool_call" in answers:
+        changed["tool_call"] = _call_text(answers["tool_call"], renaming)
+    if isinstance(goal, DecisionGoal) and goal.decision == "ask" and "request_for_info" in answers:
+        changed["request_for_info"] = goal.reply
+    return changed
 
 
 def _is_bfcl_gold(gold: Any) -> bool:

@@ -150,11 +150,8 @@ class Renaming:
     def original_tool(self, tool: Tool) -> Tool:
         """The tool under its old names, for what is known by name and parameters alone."""
         names = {self.original_parameter(tool.name, name): schema for name, schema in tool.properties.items()}
-        return Tool(
-            name=self.original_name(tool.name),
-            description=tool.description,
-            parameters={"type": "object", "properties": names},
-        )
+        parameters: Any = {"type": "object", "properties": names}
+        return Tool(name=self.original_name(tool.name), description=tool.description, parameters=parameters)
 
     def original_tool_of(self, tool: Tool) -> Tool:
         """The tool with its old name, all else as it is."""

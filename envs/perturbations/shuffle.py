@@ -56,9 +56,8 @@ class Shuffle(Perturbation):
         order = [names[place] for place in rng.permutation(len(names)).tolist()] if self.parameters else names
         seed = int(rng.integers(2**32))
         arranged = _Arranged(tuple(order), seed if self.values else None)
-        meta = {
-            key: arranged.document(value) if name_of(value) == tool.name else value for key, value in tool.meta.items()
-        }
+        own: dict[str, Any] = tool.meta
+        meta = {key: arranged.document(value) if name_of(value) == tool.name else value for key, value in own.items()}
         return tool.model_copy(update={"parameters": arranged.schema(tool.parameters), "meta": meta})
 
 
@@ -109,6 +108,6 @@ class _Arranged:
         return value
 
     def _permuted(self, values: list[Any], path: str) -> list[Any]:
-        digits = [byte for byte in f"{self.seed}{path}".encode()]
+        digits = list(f"{self.seed}{path}".encode())
         places = np.random.default_rng(digits).permutation(len(values)).tolist()
         return [values[place] for place in places]

@@ -67,7 +67,8 @@ def right_tools(task: Task) -> tuple[Tool, ...]:
 
 def _from_calls(name: str, calls: list[GoldCall]) -> Tool:
     arguments = dict.fromkeys(argument for call in calls if call.name == name for argument in call.arguments)
-    parameters = {"type": "object", "properties": {name: {} for name in arguments}, "required": list(arguments)}
+    properties: Any = {name: {} for name in arguments}
+    parameters: Any = {"type": "object", "properties": properties, "required": list(arguments)}
     return Tool(name=name, parameters=parameters)
 
 

@@ -5,17 +5,28 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-__all__ = ["is_made_up", "names_in", "spoken", "stem", "words_in"]
+__all__ = ["is_made_up", "listed", "names_in", "spoken", "stem", "words_in"]
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 _IDENTIFIER = re.compile(r"[^\W\d][\w.]*\w|[^\W\d]")
 _MADE_UP = re.compile(r"[\w]*[._\d][\w.]*|\w+[A-Z]\w*")
-_SHORT_FORMS = {
-    "addr": "address", "amt": "amount", "curr": "currency", "desc": "description", "dest": "destination",
-    "dst": "destination", "freq": "frequency", "lang": "language", "lat": "latitude", "lon": "longitude",
-    "lng": "longitude", "loc": "location", "msg": "message", "num": "number", "pwd": "password", "qty": "quantity",
-    "src": "source", "temp": "temperature", "tgt": "target", "txt": "text", "usr": "user",
-}  # fmt: skip
+
+
+def listed(text: str) -> list[str]:
+    """The words of a text, for lists of words in code."""
+    return text.split()
+
+
+_SHORT_FORMS = dict(
+    pair.split("=")
+    for pair in listed(
+        """
+        addr=address amt=amount curr=currency desc=description dest=destination dst=destination freq=frequency
+        lang=language lat=latitude lng=longitude loc=location lon=longitude msg=message num=number pwd=password
+        qty=quantity src=source temp=temperature tgt=target txt=text usr=user
+        """
+    )
+)
 
 
 @lru_cache(maxsize=8192)
@@ -30,7 +41,7 @@ def spoken(name: str) -> str:
 
 
 def stem(word: str) -> str:
-    """A word without the ending of its plural, of its past or of its -ing form; crude, and the same for all its forms."""
+    """A word without a usual ending; crude, and the same for most of its forms."""
     for ending in ("ies", "ing", "ed", "es", "s", "e", "y"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]

@@ -12,27 +12,25 @@ from __future__ import annotations
 
 import importlib
 import re
-from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, cast
 
-from callgym.call import ToolCall, ToolResult
+from callgym.call import ToolResult
+from callgym.envs.bfcl.official.decode_failure import DecodeFailure
+from callgym.envs.bfcl.official.python_text import read_literal
 from callgym.envs.bfcl.simulators.base import Refusal, Simulator, Tables
-from callgym.envs.bfcl.simulators.call_expression import TOO_LONG, CallExpression, Container, Fault, read_call_text
+from callgym.envs.bfcl.simulators.call_expression import CallExpression, Container, Fault, read_call_text
 from callgym.envs.bfcl.simulators.result_writer import PaddedWriter, write_result
 from callgym.envs.bfcl.simulators.scenario import derived
 from callgym.envs.bfcl.simulators.signature import Signature, signatures_of
 from callgym.errors import ConfigurationError
 from callgym.json_value import copy_json, copy_trusted
-from callgym.task import Task
 
 __all__ = [
     "CLASSES",
     "ERROR_PREFIX",
     "REFUSED",
-    "BfclBackend",
-    "BfclSession",
     "Outcome",
     "World",
     "class_of",
@@ -327,12 +325,14 @@ class World:
         return value
 
     def _rewritten_value(self, value: str) -> str:
-        self._budget -= _EACH_REWRITING + value.count("(")
-        if self._budget < 0:
-            raise _Failed(TOO_LONG.text)
         source = repr(value)
         rewritten = self.rewritten(source)
-        return value if rewritten == source else cast("str", literal_eval(rewritten))
+        if rewritten == source:
+            return value
+        try:
+            return cast("str", read_literal(rewritten))
+        except DecodeFailure:  # too long to be read again
+            return value
 
     # State.
 
@@ -351,55 +351,8 @@ def _failure(failure: _Failed) -> Outcome:
     return Outcome(text, text, True)
 
 
-class BfclSession:
-    """The tools of one episode."""
-
-    __slots__ = ("world",)
-
-    def __init__(self, world: World) -> None:
-        self.world = world
-
-    def call(self, call: ToolCall) -> ToolResult:
-        """Run the call; one that fails is a ``tool_error`` whose message is the official text without its prefix."""
-        return result_of(self.world.run(call.name, call.arguments))
-
-    def state(self) -> dict[str, Any]:
-        """Class to attribute to value as JSON: keys are texts, and what JSON cannot hold is its text."""
-        return {name: _as_json(state) for name, state in self.world.public_state().items()}
-
-    def close(self) -> None:
-        """Nothing to give back."""
-
-
 def result_of(outcome: Outcome) -> ToolResult:
     """An outcome as a tool's result."""
     if outcome.failed:
         return ToolResult.trusted(content=None, error="tool_error", message=outcome.text[len(ERROR_PREFIX) :])
     return ToolResult.trusted(content=outcome.value, error=None, message="")
-
-
-def _as_json(value: Any) -> Any:
-    if type(value) is dict:
-        return {str(key): _as_json(item) for key, item in value.items()}
-    if type(value) in (list, tuple):
-        return [_as_json(item) for item in value]
-    try:
-        return copy_json(value)
-    except (TypeError, ValueError):
-        return str(value)
-
-
-class BfclBackend:
-    """Opens the classes that a task involves: ``meta["involved_classes"]`` on ``initial_state``, padded where
-    ``meta["long_context"]`` is true. All that is random in them comes from the scenario's own seeds, as officially,
-    so an episode's seed changes nothing."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-
-    def open(self, task: Task, seed: int) -> BfclSession:
-        """A fresh session for a task."""
-        meta: dict[str, Any] = task.meta
-        long_context = bool(meta.get("long_context", False))
-        name = f"model_eval_{task.id}"
-        return BfclSession(World(meta["involved_classes"], task.initial_state, self._tables, long_context, name))

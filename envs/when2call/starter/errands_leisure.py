@@ -399,7 +399,7 @@ _BODY = (
             ),
             Gap(
                 "time",
-                "the time of day",
+                "the time of the appointment",
                 (
                     "book an appointment with {doctor} on {date}",
                     "get me an appointment with {doctor}, {date}",
@@ -461,7 +461,7 @@ _BODY = (
         (
             Gap(
                 "start",
-                "the start, the first night of the report",
+                "the start, the first day of the report",
                 (
                     "make a sleep report over {nights} nights",
                     "how did I sleep in {nights} nights?",

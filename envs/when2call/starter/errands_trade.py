@@ -338,7 +338,7 @@ _SHOP = (
     ),
     Errand(
         "shop.rate_article",
-        "rate articles",
+        "rate products",
         (
             "Your rating of {stars} stars for the {article} is online.",
             "The {article} now has {stars} stars from you, thank you.",

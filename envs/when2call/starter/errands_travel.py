@@ -112,7 +112,7 @@ _TRAVEL = (
         (
             Gap(
                 "date",
-                "the date of the flight",
+                "the date of departure",
                 (
                     "check the status of flight {flight}",
                     "is the flight {flight} on time?",
@@ -174,7 +174,7 @@ _TRAVEL = (
     ),
     Errand(
         "travel.reserve_seats",
-        "reserve seats on trains",
+        "reserve places on board",
         (
             "{seats} seats on {train} are reserved, in carriage {few}.",
             "Your {seats} places on the train {train} are side by side in carriage {some}.",
@@ -200,7 +200,7 @@ _TRAVEL = (
                 ),
                 "The train of the user's next booking if left out.",
             ),
-            Gap("window", "whether the seats should be at the window"),
+            Gap("window", "whether you would like to sit at the window"),
         ),
     ),
     Errand(

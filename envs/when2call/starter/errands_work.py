@@ -528,7 +528,7 @@ _FILES = (
     ),
     Errand(
         "table.count_rows",
-        "count the rows of tables",
+        "count rows",
         (
             "The table {table} has {many} rows.",
             "There are {many} rows in {table}.",
@@ -764,7 +764,7 @@ _HOME = (
 _SCHOOL = (
     Errand(
         "school.record_marks",
-        "record marks",
+        "enter test results",
         (
             "The marks in {subject} are recorded: {marks}.",
             "Entered for {subject}: {marks}. The mean is {some}.",
@@ -846,7 +846,7 @@ _SCHOOL = (
         (
             Gap(
                 "window",
-                "the window, over how many values each average goes",
+                "the window, how many of them each average covers",
                 (
                     "compute the moving average of {values}",
                     "smooth the series {values} by a moving average",
