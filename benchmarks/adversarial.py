@@ -1,4 +1,4 @@
-"""What near-cheats earn: ``python benchmarks/adversarial.py [--ids bfcl/ ...] [--data FOLDER] [--episodes N] [--json]``.
+"""What near-cheats earn: ``python benchmarks/adversarial.py [--ids bfcl/] [--data FOLDER] [--episodes N] [--json]``.
 
 Mean default return over the test split of every policy of ``callgym.rollouts.adversarial`` on every
 registered id but BFCL's groups, which are unions of the others, API-Bank in both protocols; beside them the

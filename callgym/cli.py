@@ -26,9 +26,14 @@ __all__ = ["main"]
 _FETCHERS = {
     "apibank": ("callgym.envs.apibank.fetch", "download_apibank", "copy_apibank"),
     "bfcl": ("callgym.envs.bfcl.fetch", "download_bfcl", "copy_bfcl"),
+    "when2call": ("callgym.envs.when2call.fetch", "download_when2call", "copy_when2call"),
 }
 """Benchmark to module, its function that downloads, and the one that takes what the user has."""
-_SCORERS = {"apibank": "callgym.envs.apibank.scores", "bfcl": "callgym.envs.bfcl.scores"}
+_SCORERS = {
+    "apibank": "callgym.envs.apibank.scores",
+    "bfcl": "callgym.envs.bfcl.scores",
+    "when2call": "callgym.envs.when2call.scores",
+}
 """Benchmark to the module whose ``official_scores`` yields a row a level or category."""
 
 

@@ -21,6 +21,7 @@ SUITES = {
     "apibank": "callgym.envs.apibank.parity:cases",
     "bfcl": "callgym.envs.bfcl.parity:cases",
     "step-metrics": "callgym.rewards.parity_step_metrics:cases",
+    "when2call": "callgym.envs.when2call.parity:cases",
 }
 """Suite to the function that yields its cases, as ``module:function``."""
 

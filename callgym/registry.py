@@ -76,6 +76,8 @@ _BFCL_IDS = {
 }
 """Protocol to category or group to summary; ``envs.bfcl.categories`` has the rest, imported when it is needed."""
 
+_WHEN2CALL = "callgym.envs.when2call.env:When2CallEnv"
+
 ENVIRONMENTS: tuple[EnvironmentEntry, ...] = (
     EnvironmentEntry("apibank/L1-v0", _APIBANK, "step", "call: the tools are documented", (("level", 1),)),
     EnvironmentEntry(
@@ -92,6 +94,11 @@ ENVIRONMENTS: tuple[EnvironmentEntry, ...] = (
         EnvironmentEntry(f"bfcl/{name}-v0", _BFCL, protocol, summary, (("category", name),))
         for protocol, names in _BFCL_IDS.items()
         for name, summary in names.items()
+    ),
+    EnvironmentEntry("when2call/mcq-v0", _WHEN2CALL, "single", "choose among four replies", (("form", "mcq"),)),
+    EnvironmentEntry("when2call/open-v0", _WHEN2CALL, "single", "call, ask, decline or answer", (("form", "open"),)),
+    EnvironmentEntry(
+        "when2call/judge-v0", _WHEN2CALL, "single", "the same; only the kind of the reply counts", (("form", "judge"),)
     ),
 )
 """All ids that CallGym registers."""

@@ -232,7 +232,7 @@ _ALREADY = "(?:still|also|just|first|only|really|then)"
 _NEEDS = r"(?:need|require|have to know|must know|want to know|'?m missing|am missing)\b"
 _LEARN = r"(?:know|confirm|clarify|verify|have|be sure|make sure|understand|check|identify|get|ask|see)\b"
 _TOLD = r"(?:say|said|mention|specif|provid|tell|told|give|given|state|include|indicate)"
-_WHICH = r"(?= your\b|.*\b(?:which|what|when|where|who|whether|how|if)\b)"
+_WHICH = r"(?= your\b|.{0,60}\b(?:which|what|when|where|who|whether|how|if)\b)"
 _NEED = re.compile(
     _one_of(rf"""
     \b(?:i|we)(?:'ll|'d| will| would| do)?(?: {_ALREADY})? {_NEEDS}(?! to (?!{_LEARN}))

@@ -27,13 +27,13 @@ from callgym.rewards import (
     Reward,
     argument_f1,
     call_exact_match,
-    call_match,
     final_answer,
     format_validity,
     irrelevance_abstention,
     reply_rouge,
     state_reached,
 )
+from callgym.rewards.call_match import call_match
 from callgym.rewards.matching import compare, match_calls
 from callgym.rewards.values import same_value
 from callgym.rollouts.adversarial import ADVERSARIES, Adversary, Knows
@@ -154,7 +154,7 @@ LIMITS: dict[str, tuple[Limit, Limit]] = {
 }
 
 # In absolute figures, where most tasks ask for certain calls.
-MOST: dict[Knows, float] = {"nothing": 0.2, "names": 0.2, "text": 0.25, "gold": 0.9}
+MOST: dict[Knows, float] = {"nothing": 0.2, "names": 0.2, "text": 0.34, "gold": 0.9}
 
 # Where the figure for those that know the gold is another. Words beside a call are read by nobody, officially too: a
 # right call with a refusal beside it is a right call. A tool's plain output, said as it is, is an answer, and so are

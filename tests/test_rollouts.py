@@ -16,10 +16,11 @@ import gymnasium as gym
 import pytest
 
 from callgym import ENVIRONMENTS, Episode, Message, Score, Step, Task, Tool, ToolCall, ToolResult, UserTurn
-from callgym.envs.base import ToolEnv
+from callgym.envs.base import ToolEnv, make_tool_env
+from callgym.envs.bfcl.categories import CATEGORIES
 from callgym.episode import ParseError
 from callgym.errors import ConfigurationError, DataError
-from callgym.goal import CallsGoal, GoldCall
+from callgym.goal import CallsGoal, DecisionGoal, GoldCall
 from callgym.rollouts.episodes import cut_torn_tail, read_episodes, read_rows
 from callgym.rollouts.local import RolloutResult, run_episodes
 from callgym.rollouts.plan import Plan
@@ -30,7 +31,7 @@ from callgym.tool_backends import PythonBackend, World
 ID = "apibank/L1-v0"
 STARTER: dict[str, Any] = {"data": "starter"}
 OFFICIAL = Path(__file__).resolve().parents[2] / "shared/data/api_bank"
-IDS = [entry.id for entry in ENVIRONMENTS]
+IDS = [entry.id for entry in ENVIRONMENTS if entry.family == "apibank"]
 
 
 def play(policy: Any = "random", episodes: int = 20, **options: Any) -> RolloutResult:
@@ -452,3 +453,20 @@ def test_ceiling_and_floors(id: str, policy: str, least: float, most: float, dat
     mean = result.summary.return_mean
     assert mean is not None
     assert least <= mean <= most
+
+
+@pytest.mark.parametrize("id", [*(f"bfcl/{name}-v0" for name in CATEGORIES), "bfcl/all-v0"])
+@pytest.mark.parametrize("policy", ["oracle", "abstain", "echo", "random"])
+def test_ceiling_and_floors_where_tasks_are_of_one_kind(id: str, policy: str) -> None:
+    """Words earn the tasks that are to be declined, a random call those in which any call will do, and no more."""
+    result = run_episodes(id, get_policy(policy), episodes=40, env_options=STARTER, progress=False)
+    tasks = {task.id: task for task in make_tool_env(id, data="starter").tasks}
+    goals = [tasks[episode.task_id].goal_of(DecisionGoal) for episode in result.episodes]
+    decisions = [None if goal is None else goal.decision for goal in goals]
+    earned = {"oracle": 1.0, "abstain": decisions.count("decline") / 40, "echo": 0.0}
+    assert result.summary.unknown == 0
+    if policy == "random":  # an enum or a boolean is right now and then
+        right = decisions.count("call") / 40
+        assert right <= (result.summary.return_mean or 0.0) <= right + 0.05
+    else:
+        assert result.summary.return_mean == pytest.approx(earned[policy])

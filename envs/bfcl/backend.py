@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-from callgym.call import ToolCall, ToolResult
 from callgym.envs.bfcl.categories import CATEGORIES
 from callgym.envs.bfcl.files import BfclFiles
 from callgym.envs.bfcl.memory.embedding import Embedder
@@ -20,29 +18,11 @@ from callgym.envs.bfcl.web.provider import Provider
 from callgym.envs.bfcl.web.tools import WebBackend
 from callgym.task import Task
 from callgym.tool_backends import Session
+from callgym.tool_backends.accepting import AcceptingBackend
 
-__all__ = ["AcceptingSession", "BfclBackend"]
+__all__ = ["BfclBackend"]
 
 _OFFICIAL = "official:"
-
-
-class AcceptingSession:
-    """The functions of single-turn tasks: they exist on paper only. A call that is valid is taken and gives nothing."""
-
-    def call(self, call: ToolCall) -> ToolResult:
-        """No content."""
-        return _TAKEN
-
-    def state(self) -> dict[str, Any]:
-        """Always empty."""
-        return {}
-
-    def close(self) -> None:
-        """Nothing to give back."""
-
-
-_TAKEN = ToolResult()
-_ACCEPTING = AcceptingSession()
 
 
 class BfclBackend:
@@ -67,6 +47,7 @@ class BfclBackend:
             MissingPackageError: The package is asked for and not installed.
         """
         official = official_tables() if official_classes else None
+        self._paper = AcceptingBackend()
         memory = MemoryBackend(embedder)
         web = WebBackend(provider)
         self._open: dict[str, Callable[[Task, int], Session]] = {
@@ -78,7 +59,7 @@ class BfclBackend:
     def open(self, task: Task, seed: int) -> Session:
         """A fresh session; nothing in it is random but what the scenario seeds itself."""
         opener = self._open.get(CATEGORIES[str(task.meta["category"])].kind)
-        return _ACCEPTING if opener is None else opener(task, seed)
+        return self._paper.open(task, seed) if opener is None else opener(task, seed)
 
 
 @lru_cache(maxsize=8)
