@@ -10,6 +10,11 @@ speaker or the tools cannot is *decline*; apologies, greetings, offers, advice, 
 whatever else is stated is *answer*. A reply that holds several kinds has several, so a text that tries everything
 is none of them. The same text is of the same kind in every task, hence no constant reply is right in two.
 
+Of When2Call's 1,200 reference answers (calls told by their notation) ``best`` is right for 1,190; the ten others are
+direct answers that first say what cannot be done, or ask for proof. The rules were made with these answers in sight:
+of 291 replies written without, nine in ten were read as meant. Other languages are known by a few phrases each and by
+a question mark; what no rule knows is an answer.
+
 Time is linear in the reply's length. What is longer than ``LONGEST_REPLY`` is an answer unread.
 """
 

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from callgym import Episode, Step, Task, Tool, ToolCall, UserTurn
 from callgym.cli import main
 from callgym.dialects import get_dialect
+from callgym.envs.base import make_tool_env
 from callgym.episode import ParseError
 from callgym.errors import ConfigurationError, DataError, MissingPackageError
 from callgym.goal import AllGoal, AnswerGoal, CallsGoal, DecisionGoal, GoldCall, TextGoal
@@ -102,6 +103,33 @@ def test_what_the_tools_answered_to_the_last_action_stays_out(played: Path) -> N
     for _, episode in read_episodes(played / "random.jsonl"):
         task = Task.from_dict({**TALK.to_dict(), "id": episode.task_id})
         assert completion_messages(task, episode, get_dialect("apibank"))[-1]["role"] == "assistant"
+
+
+@pytest.mark.parametrize(
+    "name", ["multi_turn_miss_func", "multi_turn_long_context", "memory_kv", "simple_java", "format_sensitivity"]
+)
+@pytest.mark.parametrize("policy", ["oracle", "call_then_abstain"])
+def test_the_conversation_is_the_one_that_was_played(name: str, policy: str, tmp_path: Path) -> None:
+    """Functions that come with a later turn are documented there, as they were to the policy."""
+    id = f"bfcl/{name}-v0"
+    source, out = tmp_path / "played.jsonl", tmp_path / "out.jsonl"
+    options = {"data": "starter", "max_steps": 24}
+    run_episodes(id, get_policy(policy), episodes=12, env_options=options, out=source, progress=False)
+    export_episodes([source], kind="reward", out=out)
+    env = make_tool_env(id, **options)
+    revealed = 0
+    for (_, record), row in zip(read_episodes(source), rows(out), strict=True):
+        _, info = env.reset(seed=record.seed, options={"task": record.task_id})
+        told = list(info["messages"])
+        for step in record.steps[:-1]:
+            told += env.step(step.action)[-1]["messages"]
+        told += env.step(record.steps[-1].action)[-1]["messages"][:1]
+        assert row["prompt"] + row["completion"] == [{**m, "content": m["content"] or ""} for m in told]
+        added = [tool.name for turn in env.task.user_turns for tool in turn.add_tools]
+        said = " ".join(message["content"] for message in row["completion"] if message["role"] == "user")
+        assert record.ended == "truncated" or all(tool in said for tool in added)
+        revealed += len(added)
+    assert (revealed > 0) is (name == "multi_turn_miss_func")
 
 
 # Pairs.
@@ -253,14 +281,15 @@ def test_ordered_calls_need_their_order() -> None:
 
 
 def test_goals_that_say_nothing_of_steps_have_no_labels(played: Path, tmp_path: Path) -> None:
-    for goal in (TextGoal(reference="words"), AnswerGoal(accepted=("three",)), DecisionGoal(decision="ask")):
+    """Nor do exemplary calls: another way to the same end would be labelled wrong."""
+    exemplary = CallsGoal(turns=((ADD,),), exemplary=True)
+    decided = (DecisionGoal(decision="ask"), DecisionGoal(decision="call"))
+    for goal in (TextGoal(reference="words"), AnswerGoal(accepted=("three",)), *decided, exemplary):
         assert step_labels(task_with(goal), episode(SAID)) is None
 
 
 def test_labels_agree_with_the_exact_match(played: Path, tmp_path: Path) -> None:
     """What is exactly right has no false label, and a finished episode without one is exactly right."""
-    from callgym.envs.base import make_tool_env
-
     env = make_tool_env(API_BANK, data="starter", protocol="dialogue")
     outcomes: Counter[float | None] = Counter()
     for path in files(played):
@@ -428,8 +457,6 @@ def test_files_are_not_written_over_and_need_names_of_their_own(played: Path, tm
 
 
 def test_given_tasks_are_found_where_they_are_given(tmp_path: Path) -> None:
-    from callgym.envs.base import make_tool_env
-
     tasks = make_tool_env(API_BANK, data="starter").tasks[:4]
     source, out = tmp_path / "given.jsonl", tmp_path / "out.jsonl"
     options = {"data": tasks}

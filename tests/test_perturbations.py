@@ -19,7 +19,7 @@ from callgym.envs import base
 from callgym.envs.base import ToolEnv, make_tool_env
 from callgym.envs.perturbations import PERTURBATIONS, describe, get_perturbation, spec_of
 from callgym.envs.perturbations.compose import Compose, Sometimes
-from callgym.envs.perturbations.disguise import DisguisedSession, disguised
+from callgym.envs.perturbations.disguise import DisguisedSession, disguised, undisguised
 from callgym.envs.perturbations.distractors import Distractors
 from callgym.envs.perturbations.documents import documents_in, read_written, rewrite, schema_names
 from callgym.envs.perturbations.english import is_english, noun_phrase
@@ -138,6 +138,7 @@ def test_a_perturbed_task_is_a_task(id: str, options: dict[str, Any], name: str)
 
 
 COUNTS = {
+    ("apibank/L2-v0", "step"): (130, 110, 200, 230, 200, 115),
     ("apibank/L1-v0", "step"): (420, 200, 500, 420, 460, 280),
     ("apibank/L1-v0", "dialogue"): (262, 75, 300, 262, 300, 300),
     ("apibank/L2-v0", "dialogue"): (262, 70, 262, 262, 0, 300),
@@ -720,6 +721,33 @@ def test_what_a_search_finds_gets_the_names_that_the_goal_has() -> None:
     assert list(tools[0].properties) == list(found[0]["input_parameters"])
     assert reached.found(lambda call, raw: [_tool("x")]) == []
     assert reached.call(ToolCall(name=gold.name, arguments={})).content == [document, other], "no search, no documents"
+
+
+def test_what_the_benchmark_judges_has_its_own_names() -> None:
+    task = _tasks("apibank/L1-v0", '{"protocol": "dialogue"}')[0]
+    env = make_tool_env("apibank/L1-v0", data=[task], protocol="dialogue")
+    episode = play(env, task, oracle, 0)
+    after = get_perturbation("rename")(task, rng())
+    renaming = Renaming.of(after)
+    steps = tuple(step.model_copy(update={"calls": tuple(map(renaming.call, step.calls))}) for step in episode.steps)
+    back, judged = undisguised(after, episode.model_copy(update={"steps": steps}))
+    assert back.goal == task.goal != after.goal
+    assert [step.calls for step in judged.steps] == [step.calls for step in episode.steps]
+    assert judged.config["dialect"] == "undisguised"
+    assert undisguised(task, episode) == (task, episode)
+
+
+@pytest.mark.parametrize("name", ["rename", "remove_tool", "hide_parameter", "shuffle", "empty"])
+def test_bfcl_s_official_verdict_follows(name: str) -> None:
+    perturbation = get_perturbation(name)
+    for category in ("simple_python", "simple_java", "multiple", "parallel_multiple", "live_multiple"):
+        tasks = tasks_of(f"bfcl/{category}-v0", {}, 12)
+        changed = [perturbation(task, rng(number)) for number, task in enumerate(tasks)]
+        env = make_tool_env(f"bfcl/{category}-v0", data=changed, rubric="bfcl_official")
+        for before, task in zip(tasks, changed, strict=True):
+            assert play(env, task, oracle, 0).episode_return == 1.0, notes_of(task)
+            if applied(task) and name in DECISIONS:
+                assert play(env, task, calling(before), 0).episode_return == 0.0, notes_of(task)
 
 
 # Look-alikes.

@@ -7,7 +7,7 @@ import random
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +128,7 @@ FOLDERS = {"apibank": "api_bank", "bfcl": "bfcl"}
 """Family to the folder of its official files."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def all_tools(official: Path | None) -> list[Tool]:
     """A tool of each schema, from starter or official tasks: those that come later in a dialogue, too."""
     found: dict[str, Tool] = {}

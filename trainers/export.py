@@ -32,7 +32,7 @@ import gymnasium as gym
 
 from callgym.dialects import Dialect
 from callgym.envs.base import ToolEnv, make_tool_env
-from callgym.episode import Episode
+from callgym.episode import Episode, Step
 from callgym.errors import ConfigurationError, DataError, MissingPackageError
 from callgym.goal import CallsGoal, DecisionGoal, GoldCall
 from callgym.message import assistant_chat, tool_chat
@@ -326,12 +326,19 @@ def completion_messages(task: Task, episode: Episode, dialect: Dialect) -> list[
         messages += [
             tool_chat(dialect.result_text(result), call) for call, result in zip(step.calls, step.results, strict=True)
         ]
-        if step.errors:
-            fault = " ".join(error.message for error in step.errors[:_FAULTS_SHOWN])
-            messages.append({"role": "user", "content": fault})
-        if episode.steps[number + 1].turn > step.turn:
-            messages.append({"role": "user", "content": task.user_turns[step.turn].content})
+        said = _said_to(task, step, episode.steps[number + 1], dialect)
+        if said:
+            messages.append({"role": "user", "content": said})
     return messages
+
+
+def _said_to(task: Task, step: Step, following: Step, dialect: Dialect) -> str:
+    """What the user said after a step: what could not be read, documents of tools that are new, the next turn."""
+    parts = [" ".join(error.message for error in step.errors[:_FAULTS_SHOWN])]
+    if following.turn > step.turn:
+        user = task.user_turns[step.turn]
+        parts += [dialect.render_tools(user.add_tools) if user.add_tools else "", user.content]
+    return "\n\n".join(filter(None, parts))
 
 
 def _filled(message: dict[str, Any]) -> dict[str, Any]:
@@ -357,10 +364,13 @@ def step_labels(task: Task, episode: Episode) -> tuple[float, ...] | None:
     - where the task is to be declined: 1 for words, 0 for silence, a call and an attempt at one;
     - where a final answer is asked for: the last step, if it is words, is worth no more than ``final_answer``.
 
-    None where the goal says nothing of single steps: it asks neither for calls nor for a decline, or the final
-    answer cannot be scored. True labels are those that are exactly 1.
+    None where the goal says nothing of single steps: it asks neither for certain calls nor for a decline (gold calls
+    that are exemplary are one way of several), or the final answer cannot be scored. True labels are those that are
+    exactly 1.
     """
     goal, decision = task.goal_of(CallsGoal), task.goal_of(DecisionGoal)
+    if goal is not None and goal.exemplary:
+        return None
     if goal is not None:
         labels = _call_labels(task, goal, episode)
     elif decision is not None and decision.decision == "decline":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from callgym.data import read_json_file
 from callgym.envs.bfcl.categories import CATEGORIES, Category
@@ -17,6 +17,7 @@ from callgym.envs.bfcl.files import BfclFiles, naming
 from callgym.envs.bfcl.golds import read_gold
 from callgym.envs.bfcl.label_faults import label_fault
 from callgym.envs.bfcl.tools import fit_to, make_tool
+from callgym.envs.bfcl.variants import FormatVariants
 from callgym.errors import ConfigurationError, DataError
 from callgym.goal import CallsGoal, DecisionGoal, Goal, GoldCall
 from callgym.message import Message
@@ -186,45 +187,8 @@ def load_format_sensitivity(files: BfclFiles) -> Sequence[Task]:
     with naming(str(path)):
         readers = [(_Reader(files, CATEGORIES[name]), list(map(str, ids))) for name, ids in listed.items() if ids]
     originals = list(chain.from_iterable(reader.named(ids, path) for reader, ids in readers))
-    return _Variants(originals, tuple(str(prompt_format) for prompt_format in FORMATS))
-
-
-class _Variants(Sequence[Task]):
-    """Each original in each format, formats running fastest; a task is made once, when it is asked for."""
-
-    def __init__(self, originals: Sequence[Task], formats: Sequence[str]) -> None:
-        self._originals = originals
-        self._formats = formats
-        self._made: dict[int, Task] = {}
-
-    def __len__(self) -> int:
-        return len(self._originals) * len(self._formats)
-
-    @overload
-    def __getitem__(self, index: int) -> Task: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Task]: ...
-    def __getitem__(self, index: int | slice) -> Task | Sequence[Task]:
-        if isinstance(index, slice):
-            return [self._task(place) for place in range(len(self))[index]]
-        return self._task(range(len(self))[index])
-
-    def _task(self, place: int) -> Task:
-        if place not in self._made:
-            original = self._originals[place // len(self._formats)]
-            prompt_format = self._formats[place % len(self._formats)]
-            meta = {
-                **original.meta,
-                "category": _FORMAT_SENSITIVITY.name,
-                "format": prompt_format,
-                "original": original.id,
-                "original_category": original.meta["category"],
-            }
-            self._made[place] = bfcl_task(
-                id=f"{_FORMAT_SENSITIVITY.name}_{place}:{prompt_format}:{original.id}",
-                messages=original.messages,
-                tools=original.tools,
-                goal=original.goal,
-                meta=meta,
-            )
-        return self._made[place]
+    return FormatVariants(
+        originals,
+        tuple(str(prompt_format) for prompt_format in FORMATS),
+        lambda place, form, id: f"{_FORMAT_SENSITIVITY.name}_{place}:{form}:{id}",
+    )

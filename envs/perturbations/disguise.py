@@ -16,11 +16,12 @@ from callgym.envs.perturbations.found_tools import NOTHING_FOUND, without_docume
 from callgym.envs.perturbations.look_alikes import could_do
 from callgym.envs.perturbations.renaming import Renaming
 from callgym.envs.perturbations.task_parts import SEARCHES
+from callgym.episode import Episode
 from callgym.task import Task
 from callgym.tool import Tool
 from callgym.tool_backends import Session
 
-__all__ = ["DisguisedSession", "disguised"]
+__all__ = ["DisguisedSession", "disguised", "undisguised"]
 
 ToolsFound = Callable[[ToolCall, ToolResult], Sequence[Tool]]
 """What a call brought about, as the environment reads it: ``ToolEnv.tools_found``."""
@@ -31,6 +32,22 @@ def disguised(session: Session, task: Task) -> Session:
     if "renamed" in task.meta or "withheld_tools" in task.meta:
         return DisguisedSession(session, task)
     return session
+
+
+def undisguised(task: Task, episode: Episode) -> tuple[Task, Episode]:
+    """Task and episode with the tools' own names in goal and calls, for what a benchmark's own code judges.
+
+    The record's dialect is then called ``undisguised``: what stands in the actions is no longer what was called.
+    Both are returned as they are where nothing was renamed.
+    """
+    renaming = Renaming.of(task)
+    if not renaming.tools and not renaming.parameters:
+        return task, episode
+    steps = tuple(
+        step.model_copy(update={"calls": tuple(map(renaming.original_call, step.calls))}) for step in episode.steps
+    )
+    config = {**episode.config, "dialect": "undisguised"}
+    return renaming.undone(task), episode.model_copy(update={"steps": steps, "config": config})
 
 
 class DisguisedSession:

@@ -17,7 +17,14 @@ import numpy as np
 from callgym.envs.perturbations.look_alikes import could_do, likeness
 from callgym.envs.perturbations.perturbation import Changed, LeftAlone, Perturbation
 from callgym.envs.perturbations.renaming import Renaming
-from callgym.envs.perturbations.task_parts import SEARCHES, embeds_documents, every_tool, right_tools
+from callgym.envs.perturbations.task_parts import (
+    SEARCHES,
+    embeds_documents,
+    every_tool,
+    has_several_parts,
+    right_names,
+    right_tools,
+)
 from callgym.envs.perturbations.tool_pool import ToolPool, catalogue, dressed
 from callgym.errors import ConfigurationError
 from callgym.goal import AnswerGoal, DecisionGoal
@@ -83,7 +90,7 @@ class Distractors(Perturbation):
         if len(own) > _CHOICE * self.count + len(task.tools):
             return own
         language, live = str(task.meta.get("language", "python")), str(task.meta.get("category")).startswith("live_")
-        among = [tool for tool in map(renaming.original_tool_of, task.tools) if tool.name not in SEARCHES]
+        among = [renaming.original_tool_of(tool) for tool in task.tools]
         return [*own, *(dressed(tool, among) for tool in catalogue(language, live).tools)]
 
 
@@ -96,6 +103,8 @@ def _known_right(task: Task) -> tuple[Tool, ...]:
     asked = task.goal_of(DecisionGoal)
     if asked is not None and asked.decision == "call" and "reference" in task.meta:
         raise LeftAlone("any fitting call is right, and a look-alike's might be")
+    if has_several_parts(task) or set(right_names(task)) & set(SEARCHES):
+        raise LeftAlone("other tools than the one that is called now are wanted, too, and a look-alike's might be")
     right = right_tools(task)
     if not right and task.goal_of(AnswerGoal) is not None:
         right = task.tools

@@ -57,6 +57,8 @@ class Rename(Perturbation):
             raise LeftAlone("the tools have other names already")
         if embeds_documents(task):
             raise LeftAlone("the benchmark's own words hold the tools' documents")
+        if set(right_names(task)) & set(SEARCHES):
+            raise LeftAlone("the search that is asked for goes by a tool's own name")
         renaming = _named(task, Renaming({}, {}, self.style, salt, _PARTS[self.what]))
         if all(old == new for old, new in _pairs(renaming)):
             raise LeftAlone("no name can be another")

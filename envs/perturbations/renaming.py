@@ -18,7 +18,7 @@ from typing import Any, Literal
 from callgym.call import ToolCall
 from callgym.envs.perturbations.documents import documents_in, name_of, rewrite, schema_names
 from callgym.envs.perturbations.new_names import parameter_names, tool_name
-from callgym.goal import GoldCall
+from callgym.goal import AllGoal, CallsGoal, GoldCall
 from callgym.task import Task
 from callgym.tool import Tool
 
@@ -156,6 +156,26 @@ class Renaming:
     def original_tool_of(self, tool: Tool) -> Tool:
         """The tool with its old name, all else as it is."""
         return tool.model_copy(update={"name": self.original_name(tool.name)})
+
+    def undone(self, task: Task) -> Task:
+        """The task with the old names in its goal's calls."""
+        goal = task.goal
+        if isinstance(goal, AllGoal):
+            parts: Any = tuple(self._undone(part) for part in goal.goals)
+            return task.model_copy(update={"goal": goal.model_copy(update={"goals": parts})})
+        return task.model_copy(update={"goal": self._undone(goal)})
+
+    def _undone(self, goal: Any) -> Any:
+        if not isinstance(goal, CallsGoal):
+            return goal
+        return goal.model_copy(update={"turns": tuple(tuple(map(self._original_gold, turn)) for turn in goal.turns)})
+
+    def _original_gold(self, gold: GoldCall) -> GoldCall:
+        return GoldCall.trusted(
+            name=self.original_name(gold.name),
+            arguments={self.original_parameter(gold.name, name): values for name, values in gold.arguments.items()},
+            optional=tuple(self.original_parameter(gold.name, name) for name in gold.optional),
+        )
 
     @cached_property
     def _old_tools(self) -> dict[str, str]:

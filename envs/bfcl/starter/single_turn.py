@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 from random import Random
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 from callgym.envs.bfcl.categories import CATEGORIES, Category
 from callgym.envs.bfcl.golds import read_gold
@@ -35,6 +35,7 @@ from callgym.envs.bfcl.starter.single_calls import (
     vague_clauses,
 )
 from callgym.envs.bfcl.starter.single_questions import Voice
+from callgym.envs.bfcl.variants import FormatVariants, fits_json
 from callgym.errors import ConfigurationError
 from callgym.goal import CallsGoal, DecisionGoal
 from callgym.message import Message
@@ -374,41 +375,13 @@ def starter_formats(split: str) -> Sequence[Task]:
     from callgym.envs.bfcl.prompt_formats import FORMATS
 
     _check_split(split)
-    originals = [task for name, count in _FORMATTED.items() for task in islice(generate(name, split, seed=26), count)]
-    return _Variants(originals, tuple(str(prompt_format) for prompt_format in FORMATS))
-
-
-class _Variants(Sequence[Task]):
-    """Each original in each format."""
-
-    def __init__(self, originals: Sequence[Task], formats: Sequence[str]) -> None:
-        self._originals = originals
-        self._formats = formats
-        self._made: dict[int, Task] = {}
-
-    def __len__(self) -> int:
-        return len(self._originals) * len(self._formats)
-
-    @overload
-    def __getitem__(self, index: int) -> Task: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Task]: ...
-    def __getitem__(self, index: int | slice) -> Task | Sequence[Task]:
-        if isinstance(index, slice):
-            return [self._task(place) for place in range(len(self))[index]]
-        return self._task(range(len(self))[index])
-
-    def _task(self, place: int) -> Task:
-        if place not in self._made:
-            original = self._originals[place // len(self._formats)]
-            prompt_format = self._formats[place % len(self._formats)]
-            meta = {
-                **original.meta,
-                "category": "format_sensitivity",
-                "format": prompt_format,
-                "original": original.id,
-                "original_category": original.meta["category"],
-            }
-            name = f"starter/format_sensitivity/{original.split}/{place}:{prompt_format}:{original.id}"
-            self._made[place] = original.model_copy(update={"id": name, "meta": meta})
-        return self._made[place]
+    originals = [
+        task
+        for name, count in _FORMATTED.items()
+        for task in islice(filter(fits_json, generate(name, split, seed=26)), count)
+    ]
+    return FormatVariants(
+        originals,
+        tuple(str(prompt_format) for prompt_format in FORMATS),
+        lambda place, form, id: f"starter/format_sensitivity/{split}/{place}:{form}:{id}",
+    )
