@@ -10,8 +10,10 @@ fit. For a model of your own, replace ``make_tiny`` by ``from_pretrained`` and r
 from __future__ import annotations
 
 import argparse
+import copy
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +54,7 @@ def main(out: Path, rows: int) -> dict[str, float]:
         "output_dir": str(out / "checkpoints"),
         "max_steps": 1,
         "per_device_train_batch_size": 4,
-        "max_length": 1_024,
+        "max_length": 2_048,
         "use_cpu": True,
         "bf16": False,
         "gradient_checkpointing": False,
@@ -62,11 +64,18 @@ def main(out: Path, rows: int) -> dict[str, float]:
         "report_to": "none",
     }
     policy, tokenizer = make_tiny()
-    common = {"model": policy, "processing_class": tokenizer}
     # DPO comes second: its reference is the policy as it was taught to imitate.
-    trainers = {
-        "SFTTrainer": lambda: SFTTrainer(args=SFTConfig(**settings), train_dataset=imitation, **common),
-        "DPOTrainer": lambda: DPOTrainer(args=DPOConfig(**settings), train_dataset=pairs, **common),
+    trainers: dict[str, Callable[[], Any]] = {
+        "SFTTrainer": lambda: SFTTrainer(
+            model=policy, args=SFTConfig(**settings), train_dataset=imitation, processing_class=tokenizer
+        ),
+        "DPOTrainer": lambda: DPOTrainer(
+            model=policy,
+            ref_model=copy.deepcopy(policy),  # by default TRL would load it from where the policy came from
+            args=DPOConfig(**settings),
+            train_dataset=pairs,
+            processing_class=tokenizer,
+        ),
         "RewardTrainer": lambda: RewardTrainer(
             model=with_head(policy),
             args=RewardConfig(**settings, activation_checkpointing=False),
@@ -74,7 +83,7 @@ def main(out: Path, rows: int) -> dict[str, float]:
             processing_class=tokenizer,
         ),
     }
-    losses = {name: make().train().training_loss for name, make in trainers.items()}
+    losses = {name: float(make().train().training_loss) for name, make in trainers.items()}
     for name, loss in losses.items():
         print(f"{name}: loss {loss:.4f}")
     print(f"{time.monotonic() - started:.0f} s")
@@ -83,9 +92,8 @@ def main(out: Path, rows: int) -> dict[str, float]:
 
 def make_tiny() -> tuple[Any, Any]:
     """A small transformer and a tokenizer with a chat template."""
-    texts = (
-        row["prompt"] + row["completion"] for row in decision_rows(starter_tasks("test")[:100], "sft", form="text")
-    )
+    rows = decision_rows(starter_tasks("test")[:100], "sft", form="text")
+    texts = (row["prompt"] + row["completion"] for row in rows)
     policy, tokenizer = build_tiny_policy(texts, TinyPolicyConfig(hidden=64))
     tokenizer.chat_template = TEMPLATE
     return policy, tokenizer

@@ -54,7 +54,10 @@ class Policy(Protocol):
 
 
 _SERVER = re.compile(r"openai:(?P<model>.+)@(?P<url>https?://.+)")
-_KNOWN = "oracle, abstain, random, echo, hf:PATH_OR_NAME, openai:MODEL@http://HOST:PORT/v1"
+_KNOWN = (
+    "oracle, abstain, random, echo, hf:PATH_OR_NAME, openai:MODEL@http://HOST:PORT/v1; for multiple choice, "
+    "choices:hf:PATH_OR_NAME, choices:openai:MODEL@http://HOST:PORT/v1"
+)
 
 
 def get_policy(name: str, **options: Any) -> Policy:
@@ -62,7 +65,8 @@ def get_policy(name: str, **options: Any) -> Policy:
 
     Args:
         name: ``oracle``, ``abstain``, ``random``, ``echo``, one of ``adversarial.ADVERSARIES``, ``hf:PATH``
-            (a transformers model in a folder or on the hub) or ``openai:MODEL@http://host:port/v1``.
+            (a transformers model in a folder or on the hub) or ``openai:MODEL@http://host:port/v1``; with
+            ``choices:`` before either of these, the model scores the replies that a multiple choice offers.
         options: What the policy's class takes besides: ``temperature``, ``max_new_tokens`` and so on.
 
     Raises:
@@ -75,15 +79,17 @@ def get_policy(name: str, **options: Any) -> Policy:
     for known in (SCRIPTED, ADVERSARIAL):
         if name in known:
             return _make(name, known[name], options)
-    if name.startswith("hf:") and len(name) > len("hf:"):
-        from callgym.rollouts.transformers_policy import TransformersPolicy
+    from callgym.rollouts import choice_policy, server_policy, transformers_policy
 
-        return _make(name, TransformersPolicy.from_pretrained, options, name.removeprefix("hf:"))
-    server = _SERVER.fullmatch(name)
+    model = name.removeprefix("choices:")
+    scores = model != name
+    if model.startswith("hf:") and len(model) > len("hf:"):
+        local = choice_policy.ChoicePolicy if scores else transformers_policy.TransformersPolicy
+        return _make(name, local.from_pretrained, options, model.removeprefix("hf:"))
+    server = _SERVER.fullmatch(model)
     if server is not None:
-        from callgym.rollouts.server_policy import ServerPolicy
-
-        return _make(name, ServerPolicy, options, server["model"], server["url"])
+        remote = choice_policy.ServerChoicePolicy if scores else server_policy.ServerPolicy
+        return _make(name, remote, options, server["model"], server["url"])
     raise ConfigurationError(f"no policy {name!r}; there are: {_KNOWN}; and, to test rewards: {', '.join(ADVERSARIAL)}")
 
 

@@ -138,7 +138,7 @@ def test_a_perturbed_task_is_a_task(id: str, options: dict[str, Any], name: str)
 
 
 COUNTS = {
-    ("apibank/L2-v0", "step"): (130, 110, 200, 230, 200, 115),
+    ("apibank/L2-v0", "step"): (130, 110, 290, 230, 290, 115),
     ("apibank/L1-v0", "step"): (420, 200, 500, 420, 460, 280),
     ("apibank/L1-v0", "dialogue"): (262, 75, 300, 262, 300, 300),
     ("apibank/L2-v0", "dialogue"): (262, 70, 262, 262, 0, 300),
