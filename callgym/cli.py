@@ -175,7 +175,9 @@ def show(
 
 @main.command("eval")
 @click.argument("id")
-@click.option("--policy", required=True, help="oracle, abstain, random, echo, silent ..., hf:PATH, openai:MODEL@URL.")
+@click.option(
+    "--policy", required=True, help="oracle, abstain, ask, answer, random, echo, silent ..., hf:PATH, openai:MODEL@URL."
+)
 @click.option("--episodes", type=click.IntRange(min=1), default=None, help="Every task once by default.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--batch", type=click.IntRange(min=1), default=32, show_default=True, help="Episodes side by side.")
@@ -403,6 +405,24 @@ def export(episodes: tuple[Path, ...], **options: Any) -> None:
     from callgym.trainers.export import export_episodes
 
     click.echo(str(export_episodes(episodes, **options)))
+
+
+@main.command()
+@click.option("--kind", type=click.Choice(("sft", "preference", "reward")), required=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="File, or the folder of a dataset.")
+@click.option("--format", "format", type=click.Choice(("jsonl", "dataset")), default="jsonl", show_default=True)
+@click.option("--count", type=click.IntRange(min=1), default=None, help="Most rows; the whole split by default.")
+@click.option("--form", type=click.Choice(("chat", "written", "text")), default="chat", show_default=True)
+@click.option("--dialect", default="hermes", show_default=True, help="For written and text: how calls are written.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--data", default="starter", show_default=True, help="starter, official, auto, or a folder.")
+@click.option("--split", default="train", show_default=True)
+@_explained
+def decisions(**options: Any) -> None:
+    """When2Call's training data: rows to learn when to call, ask, decline or answer, in the formats of TRL."""
+    from callgym.trainers.decision_data import export_decisions
+
+    click.echo(str(export_decisions(**options)))
 
 
 @main.command("near-misses")

@@ -57,7 +57,7 @@ def main(out: Path, rows: int) -> dict[str, float]:
         "max_length": 2_048,
         "use_cpu": True,
         "bf16": False,
-        "gradient_checkpointing": False,
+        "activation_checkpointing": False,
         "logging_steps": 1,
         "disable_tqdm": True,
         "save_strategy": "no",
@@ -78,7 +78,7 @@ def main(out: Path, rows: int) -> dict[str, float]:
         ),
         "RewardTrainer": lambda: RewardTrainer(
             model=with_head(policy),
-            args=RewardConfig(**settings, activation_checkpointing=False),
+            args=RewardConfig(**settings),
             train_dataset=pairs,
             processing_class=tokenizer,
         ),

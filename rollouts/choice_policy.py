@@ -254,8 +254,9 @@ class ServerChoicePolicy(ServerPolicy):
         return [reply.content for reply in replies]
 
     def _body(self, situation: Situation) -> dict[str, Any]:
+        choices = _choices(situation)
         context = _open_prompt(situation)
-        whole = [context + choice for choice in _choices(situation)]
+        whole = [context + choice for choice in choices]
         return {"prompt": [context.rstrip(), *whole], "seed": situation.seed % 2**31, **self._fixed}
 
     async def _attempt(self, connection: _Connection, body: dict[str, Any]) -> _Reply | _Fault:

@@ -55,8 +55,8 @@ class Policy(Protocol):
 
 _SERVER = re.compile(r"openai:(?P<model>.+)@(?P<url>https?://.+)")
 _KNOWN = (
-    "oracle, abstain, random, echo, hf:PATH_OR_NAME, openai:MODEL@http://HOST:PORT/v1; for multiple choice, "
-    "choices:hf:PATH_OR_NAME, choices:openai:MODEL@http://HOST:PORT/v1"
+    "oracle, abstain, ask, answer, random, echo, hf:PATH_OR_NAME, openai:MODEL@http://HOST:PORT/v1; for multiple "
+    "choice, choices:hf:PATH_OR_NAME, choices:openai:MODEL@http://HOST:PORT/v1"
 )
 
 

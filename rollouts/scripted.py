@@ -17,7 +17,7 @@ from callgym.rollouts.policy import Policy, Situation
 from callgym.schema import ToolSchema
 from callgym.tool import Tool
 
-__all__ = ["SCRIPTED", "AbstainPolicy", "EchoPolicy", "OraclePolicy", "RandomCallPolicy"]
+__all__ = ["SCRIPTED", "EchoPolicy", "OraclePolicy", "RandomCallPolicy", "SayPolicy"]
 
 _REFUSAL = "Sorry, none of the tools can do that."
 _DRAWS = 32
@@ -36,14 +36,16 @@ class OraclePolicy:
         """Nothing to give back."""
 
 
-class AbstainPolicy:
-    """Declines whatever is asked."""
+class SayPolicy:
+    """Says the same words whatever is asked, and calls nothing."""
 
-    name = "abstain"
+    def __init__(self, name: str, words: str) -> None:
+        self.name = name
+        self._words = words
 
     def act(self, situations: Sequence[Situation]) -> list[str]:
-        """A short refusal in the environment's dialect."""
-        return [situation.env.dialect.render_action((), _REFUSAL) for situation in situations]
+        """The words in the environment's dialect."""
+        return [situation.env.dialect.render_action((), self._words) for situation in situations]
 
     def close(self) -> None:
         """Nothing to give back."""
@@ -77,7 +79,9 @@ class RandomCallPolicy:
 
 SCRIPTED: dict[str, Callable[[], Policy]] = {
     "oracle": OraclePolicy,
-    "abstain": AbstainPolicy,
+    "abstain": lambda: SayPolicy("abstain", _REFUSAL),
+    "ask": lambda: SayPolicy("ask", "Could you tell me more about what you need?"),
+    "answer": lambda: SayPolicy("answer", "Sure, it is done: everything is as you wished."),
     "random": RandomCallPolicy,
     "echo": EchoPolicy,
 }

@@ -40,7 +40,7 @@ from callgym.rollouts.adversarial import ADVERSARIES, Adversary, Knows
 from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import Situation, get_policy
 
-EPISODES = {"apibank": 100, "bfcl": 30}
+EPISODES = {"apibank": 100, "bfcl": 24}
 PROTOCOLS: dict[str, tuple[str, ...]] = {"apibank": ("step", "dialogue")}
 GROUPS_OF_IDS = {f"bfcl/{name}-v0" for name in GROUPS}
 """Unions of the others; one of them is played for all."""
@@ -71,7 +71,7 @@ class Worth:
     """The share of tasks whose calls are held against gold calls."""
     chance: float
     """For a guess. API-Bank's GetToday has no arguments. In BFCL an enum or a boolean is right now and then, which half
-    of what a call earns is paid for by argument, and where there are turns those with calls like ``ls()`` are."""
+    of what a call earns is paid for by argument; a turn that asks for ``ls()`` is right, and any login succeeds."""
     no_answer: float
     """For all but the final answer."""
     half_calls: float
@@ -98,7 +98,7 @@ def worth_of(tasks: Sequence[Task]) -> Worth:
 
 
 def worth_of_one(task: Task) -> Worth:
-    decision, call_goal, goal = (task.goal_of(kind) for kind in (DecisionGoal, CallsGoal, AnswerGoal))
+    decision, call_goal, goal = task.goal_of(DecisionGoal), task.goal_of(CallsGoal), task.goal_of(AnswerGoal)
     any_call = decision is not None and decision.decision == "call"
     kinds: tuple[type[Any], ...] = (CallsGoal, StateGoal, AnswerGoal, TextGoal)
     asked = [kind for kind in kinds if task.goal_of(kind) is not None]

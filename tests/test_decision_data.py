@@ -252,7 +252,8 @@ def test_rows_do_not_depend_on_the_hash_seed(tmp_path: Path) -> None:
     code = (
         "import hashlib, json; from callgym.trainers.decision_data import *;"
         "from callgym.envs.when2call.starter import starter_tasks;"
-        "print(hashlib.sha256(json.dumps(list(decision_rows(starter_tasks('test')[:40], 'preference'))).encode()).hexdigest())"
+        "rows = list(decision_rows(starter_tasks('test')[:40], 'preference'));"
+        "print(hashlib.sha256(json.dumps(rows).encode()).hexdigest())"
     )
     digests = {
         subprocess.run(

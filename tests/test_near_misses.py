@@ -81,7 +81,7 @@ def test_every_kind_is_what_it_says_in_every_environment(id: str, dialect: str |
     """Played anew and scored by the environment itself, not by the code that made the pairs."""
     kinds = kinds_of(id)
     count = 4 * len(kinds)
-    options = {} if dialect is None else {"dialect": dialect}
+    options: dict[str, Any] = {} if dialect is None else {"dialect": dialect}
     pairs = make(id, count, kinds=kinds, **options)
     assert len(pairs) == count
     assert {pair.kind for pair in pairs} == set(kinds)

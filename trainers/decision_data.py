@@ -16,11 +16,9 @@ faulty, and no reply is rejected that is paid 1.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -34,13 +32,13 @@ from callgym.envs.when2call.rows import calls_in
 from callgym.envs.when2call.starter import generate, starter_tasks
 from callgym.envs.when2call.tasks import DECISIONS, Decision, load_open, load_train
 from callgym.episode import Episode, Step
-from callgym.errors import ConfigurationError, DataError, MissingPackageError
+from callgym.errors import ConfigurationError, DataError
 from callgym.goal import DecisionGoal
 from callgym.message import assistant_chat
 from callgym.rewards.abstention import irrelevance_abstention
 from callgym.rewards.reply_kind import reply_kind
 from callgym.task import Task
-from callgym.trainers.export import ExportFormat, _filled, _line, _write_lines
+from callgym.trainers.export import ExportFormat, dataset_writer, filled, write_lines
 from callgym.trainers.mutations import Die
 
 __all__ = [
@@ -160,7 +158,7 @@ def write_decision_data(out: str | Path, rows: Iterable[dict[str, Any]], format:
         MissingPackageError: ``format="dataset"`` without the ``datasets`` package.
     """
     _check_choice("format", format, ExportFormat)
-    write = _write_lines if format == "jsonl" else _dataset_writer()
+    write = write_lines if format == "jsonl" else dataset_writer(_columns)
     return write(_at_least_one(rows), Path(out))
 
 
@@ -302,7 +300,7 @@ class _Shape:
     def prompt(self, task: Task) -> Any:
         if self.form == "text":
             return self.dialect.render_prompt(task.messages, task.prompt_tools)
-        return [_filled(message.as_chat()) for message in task.messages]
+        return [filled(message.as_chat()) for message in task.messages]
 
     def reply(self, reply: _Reply) -> Any:
         if self.form == "chat":
@@ -416,42 +414,9 @@ def _at_least_one(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         raise DataError("there is no row to write: no task has a right reply that is paid 1")
 
 
-def _dataset_writer() -> Callable[[Iterable[dict[str, Any]], Path], int]:
-    try:
-        import datasets
-    except ImportError as error:
-        raise MissingPackageError.for_extra("datasets", "train") from error
-    if not hasattr(datasets, "Json"):
-        raise MissingPackageError(
-            f"datasets {datasets.__version__} cannot hold tool calls, whose arguments differ from row to row; "
-            "pip install 'datasets>=4.7'"
-        )
+def _columns(datasets: Any, lines: Path) -> dict[str, Any]:
+    """The features of rows, by the types in the first."""
     kinds = {str: datasets.Value("string"), float: datasets.Value("float64"), bool: datasets.Value("bool")}
-
-    def write(rows: Iterable[dict[str, Any]], out: Path) -> int:
-        with tempfile.TemporaryDirectory() as folder:
-            lines = Path(folder) / "rows.jsonl"
-            count = _write_lines(rows, lines)
-            with lines.open(encoding="utf-8") as file:
-                first = json.loads(file.readline())
-            # A JSON feature keeps each call's own arguments; a struct would give every call those of all others.
-            columns = {name: kinds.get(type(value), datasets.List(datasets.Json())) for name, value in first.items()}
-            dataset = datasets.Dataset.from_generator(
-                _encoded,
-                features=datasets.Features(columns),
-                cache_dir=str(Path(folder) / "cache"),
-                gen_kwargs={"path": str(lines)},
-                fingerprint=hashlib.blake2b(lines.read_bytes(), digest_size=8).hexdigest(),
-            )
-            dataset.save_to_disk(str(out))
-        return count
-
-    return write
-
-
-def _encoded(path: str) -> Iterator[dict[str, Any]]:
-    """The lines of a file, messages and tools as JSON text: the feature takes it as it is, and no digit is lost."""
-    with open(path, encoding="utf-8") as file:
-        for line in file:
-            row = json.loads(line)
-            yield {name: [*map(_line, value)] if isinstance(value, list) else value for name, value in row.items()}
+    with lines.open(encoding="utf-8") as file:
+        first = json.loads(file.readline())
+    return {name: kinds.get(type(value), datasets.List(datasets.Json())) for name, value in first.items()}

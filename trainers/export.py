@@ -41,14 +41,24 @@ from callgym.rewards.matching import CallMatch, match_calls
 from callgym.rollouts.episodes import EpisodeRow, read_rows
 from callgym.task import Task
 
-__all__ = ["ExportFormat", "ExportKind", "ExportSummary", "completion_messages", "export_episodes", "step_labels"]
+__all__ = [
+    "ExportFormat",
+    "ExportKind",
+    "ExportSummary",
+    "completion_messages",
+    "dataset_writer",
+    "export_episodes",
+    "filled",
+    "step_labels",
+    "write_lines",
+]
 
 ExportKind = Literal["reward", "preference", "process"]
 ExportFormat = Literal["jsonl", "dataset"]
 
 _SLACK = 1e-9  # 0.6 - 0.5 is a difference of 0.1
 _FAULTS_SHOWN = 3  # as many as the environment tells the policy of
-_JSON_COLUMNS = ("prompt", "completion", "chosen", "rejected", "tools")
+_JSON_COLUMNS = ("messages", "prompt", "completion", "chosen", "rejected", "tools")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +128,7 @@ def export_episodes(
     """
     files, target = [Path(path) for path in paths], Path(out)
     _check_options(files, kind, target, format, margin, pairs)
-    write = _write_lines if format == "jsonl" else _dataset_writer(kind, graded)
+    write = write_lines if format == "jsonl" else dataset_writer(lambda datasets, _: _columns(datasets, kind, graded))
     export = _Export(files, data)
     if kind == "reward":
         rows = export.reward_rows()
@@ -277,7 +287,7 @@ class _Export:
                 f"{where}: task {episode.task_id!r} begins otherwise than the record; it was played with other "
                 "data or changed by a perturbation: give the data it was played with"
             )
-        return env.task, [_filled(message) for message in info["messages"]], info["tools"], env.dialect
+        return env.task, [filled(message) for message in info["messages"]], info["tools"], env.dialect
 
     def _env(self, episode: Episode, where: str) -> ToolEnv:
         data = self.data
@@ -341,7 +351,8 @@ def _said_to(task: Task, step: Step, following: Step, dialect: Dialect) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _filled(message: dict[str, Any]) -> dict[str, Any]:
+def filled(message: dict[str, Any]) -> dict[str, Any]:
+    """The message with text, empty if need be."""
     # None is OpenAI's way to say "calls only"; chat templates that concatenate contents break on it.
     return {**message, "content": message["content"] or ""}
 
@@ -474,7 +485,7 @@ def _line(row: dict[str, Any]) -> str:
     return text
 
 
-def _write_lines(rows: Iterable[dict[str, Any]], out: Path) -> int:
+def write_lines(rows: Iterable[dict[str, Any]], out: Path) -> int:
     """Write beside ``out``, and put it there once all is written."""
     out.parent.mkdir(parents=True, exist_ok=True)
     part = out.with_name(out.name + ".part")
@@ -490,7 +501,15 @@ def _write_lines(rows: Iterable[dict[str, Any]], out: Path) -> int:
     return count
 
 
-def _dataset_writer(kind: ExportKind, graded: bool) -> Callable[[Iterable[dict[str, Any]], Path], int]:
+def dataset_writer(
+    columns: Callable[[Any, Path], dict[str, Any]],
+) -> Callable[[Iterable[dict[str, Any]], Path], int]:
+    """What writes rows as a dataset on disk.
+
+    Args:
+        columns: From the package ``datasets`` and the JSON lines of the rows to the features; messages and tools are
+            lists of its ``Json``.
+    """
     try:
         import datasets
     except ImportError as error:
@@ -500,6 +519,25 @@ def _dataset_writer(kind: ExportKind, graded: bool) -> Callable[[Iterable[dict[s
             f"datasets {datasets.__version__} cannot hold tool calls, whose arguments differ from row to row; "
             "pip install 'datasets>=4.7'"
         )
+
+    def write(rows: Iterable[dict[str, Any]], out: Path) -> int:
+        with tempfile.TemporaryDirectory() as folder:
+            lines = Path(folder) / "rows.jsonl"
+            count = write_lines(rows, lines)
+            dataset = datasets.Dataset.from_generator(
+                _encoded,
+                features=datasets.Features(columns(datasets, lines)),
+                cache_dir=str(Path(folder) / "cache"),
+                gen_kwargs={"path": str(lines)},
+                fingerprint=hashlib.blake2b(lines.read_bytes(), digest_size=8).hexdigest(),
+            )
+            dataset.save_to_disk(str(out))
+        return count
+
+    return write
+
+
+def _columns(datasets: Any, kind: ExportKind, graded: bool) -> dict[str, Any]:
     text, number = datasets.Value("string"), datasets.Value("float64")
     # A JSON feature keeps each call's own arguments; a struct would give every call those of all others.
     messages = datasets.List(datasets.Json())
@@ -513,22 +551,7 @@ def _dataset_writer(kind: ExportKind, graded: bool) -> Callable[[Iterable[dict[s
     else:
         label = number if graded else datasets.Value("bool")
         columns |= {"prompt": text, "completions": datasets.List(text), "labels": datasets.List(label)}
-
-    def write(rows: Iterable[dict[str, Any]], out: Path) -> int:
-        with tempfile.TemporaryDirectory() as folder:
-            lines = Path(folder) / "rows.jsonl"
-            count = _write_lines(rows, lines)
-            dataset = datasets.Dataset.from_generator(
-                _encoded,
-                features=datasets.Features(columns),
-                cache_dir=str(Path(folder) / "cache"),
-                gen_kwargs={"path": str(lines)},
-                fingerprint=hashlib.blake2b(lines.read_bytes(), digest_size=8).hexdigest(),
-            )
-            dataset.save_to_disk(str(out))
-        return count
-
-    return write
+    return columns
 
 
 def _encoded(path: str) -> Iterator[dict[str, Any]]:

@@ -117,7 +117,7 @@ class BfclEnv(ToolEnv):
             wording=wording,
             memory=None if memory is None else str(memory),
             embedder=embedder,
-            classes="official" if self._official_classes else "own",
+            **({"backend": "official"} if self._official_classes else {}),
         )
 
     def load_tasks(self, source: DataSource, split: str) -> Sequence[Task]:

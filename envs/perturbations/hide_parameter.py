@@ -51,6 +51,7 @@ class HideParameter(Perturbation):
     """Takes the value of a required parameter out of the user's words; see the module."""
 
     name: ClassVar[str] = "hide_parameter"
+    keeps_replies: ClassVar[bool] = False
 
     def change(self, task: Task, rng: np.random.Generator) -> Changed:
         """See ``Perturbation``."""

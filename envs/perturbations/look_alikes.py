@@ -1,8 +1,10 @@
 """Which tools look alike, and which could do each other's work: by the words of names and descriptions.
 
 A tool could do another's work where it has its name or its parameters, or where both names speak of the same thing
-and of the same kind of act. Tools of one namespace (``kitchen.set_timer``, ``kitchen.oven_setting``) were made
-to differ; there the acts must be told apart by the whole name.
+and of the same kind of act: ``AddAlarm`` and ``calendar.set_alarm``, but neither ``DeleteAlarm`` nor ``AddMeeting``.
+What one name speaks of may stand in the other's description.
+Tools of one namespace were made to differ, so that ``geometry.cone_volume`` cannot do the work of
+``geometry.cylinder_volume``; elsewhere, in doubt, it could.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from functools import lru_cache
 from callgym.envs.perturbations.words import listed, stem, words_in
 from callgym.tool import Tool
 
-__all__ = ["could_do", "likeness"]
+__all__ = ["are_twins", "could_do", "likeness"]
 
 _ACTS = {
     "make": """
@@ -37,11 +39,24 @@ _ACT_OF = {word: act for act, words in _ACTS.items() for word in listed(words)}
 _EMPTY = frozenset(
     listed(
         """
-        a all an and api are as at be by can data for from function get has have in into is it its method of on one or
-        service set that the this to tool up user what when where which who will with you your
+        a action all an and any api are as at be by can certain data detail details each for from function get given has
+        have in info into is it its item list method name number of on one optional or result service set specific
+        specified that the this time to tool type up user value what when where whether which who will with you your
         """
     )
 )
+
+
+_SAME = dict(
+    pair.split("=")
+    for pair in listed(
+        """
+        automobile=car cars=car mail=email mails=email message=text messages=text movie=film movies=film music=song
+        photo=image picture=image pictures=image song=song songs=song track=song vehicle=car velocity=speed
+        """
+    )
+)
+"""Words for the same thing."""
 
 
 def likeness(tool: Tool, other: Tool) -> float:
@@ -61,11 +76,26 @@ def could_do(tool: Tool, right: Tool) -> bool:
         return True
     if not parameters and not right.properties and likeness(tool, right) > 0:
         return True
-    if _namespace(tool.name) and _namespace(tool.name) == _namespace(right.name):
-        return False
     things, right_things = _things(tool.name), _things(right.name)
     acts, right_acts = _acts(tool), _acts(right)
-    return bool(things & right_things) and (not acts or not right_acts or bool(acts & right_acts))
+    if acts and right_acts and not acts & right_acts:
+        return False
+    if _namespace(tool.name) and _namespace(tool.name) == _namespace(right.name):
+        own, right_own = _things(tool.name.rpartition(".")[2]), _things(right.name.rpartition(".")[2])
+        return not (own - right_own and right_own - own)
+    return bool(things & (right_things | _said(right)) or right_things & _said(tool))
+
+
+def are_twins(tool: Tool, other: Tool) -> bool:
+    """Whether two tools of one task do the same beyond doubt: the same act on the same thing, or with the same
+    parameters. The benchmark saw to the rest: of the tools it offers one does what is asked."""
+    if _plain(tool.name) == _plain(other.name):
+        return True
+    acts, others = _acts(tool), _acts(other)
+    if acts != others or not acts:
+        return False
+    things, parameters = _things(tool.name), set(tool.properties)
+    return bool(things and things == _things(other.name)) or bool(parameters and parameters == set(other.properties))
 
 
 def _plain(name: str) -> str:
@@ -84,9 +114,9 @@ def _name_words(name: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8192)
 def _things(name: str) -> frozenset[str]:
-    """What a name speaks of: its words, but for the act and the namespace."""
-    words = [word for word in words_in(name.rpartition(".")[2]) if word not in _EMPTY and word not in _ACT_OF]
-    return frozenset([stem(word) for word in words])
+    """What a name speaks of: its words, but for acts and for what says nothing."""
+    words = [_SAME.get(word, word) for word in words_in(name) if word not in _EMPTY and word not in _ACT_OF]
+    return frozenset([stem(word) for word in words if not word.isdigit()])
 
 
 def _acts(tool: Tool) -> frozenset[str]:
@@ -106,4 +136,4 @@ def _said(tool: Tool) -> frozenset[str]:
 
 @lru_cache(maxsize=8192)
 def _description_words(description: str) -> frozenset[str]:
-    return frozenset([stem(word) for word in words_in(description) if word not in _EMPTY])
+    return frozenset([stem(_SAME.get(word, word)) for word in words_in(description) if word not in _EMPTY])

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from callgym.envs.perturbations.offered import is_offered, offered_again, opened
 from callgym.task import Task
 
 __all__ = ["Changed", "LeftAlone", "Perturbation", "Spec", "note", "notes_of"]
@@ -42,14 +43,20 @@ class Perturbation(ABC):
 
     name: ClassVar[str]
     """What specs call it."""
+    keeps_replies: ClassVar[bool] = True
+    """Whether the replies that a multiple choice offers fit the changed task, too."""
 
     def __call__(self, task: Task, rng: np.random.Generator) -> Task:
         """The changed task under the same id, or the same task with a note of why it was left alone."""
+        offered = is_offered(task)
         try:
-            changed = self.change(task, rng)
+            if offered and not self.keeps_replies:
+                raise LeftAlone("the replies that are offered tell what is hidden")
+            changed = self.change(opened(task) if offered else task, rng)
         except LeftAlone as reason:
             return note(task, {"spec": self.spec, "applied": False, "why": str(reason)})
-        return note(changed.task, {"spec": self.spec, "applied": True, **changed.details})
+        after = offered_again(changed.task, task) if offered else changed.task
+        return note(after, {"spec": self.spec, "applied": True, **changed.details})
 
     @abstractmethod
     def change(self, task: Task, rng: np.random.Generator) -> Changed:

@@ -1,7 +1,7 @@
 """Takes the right tools away: what is left cannot do what is asked, and declining is right.
 
-Which tools go: those of the goal's calls, and every other one that could do their work (``look_alikes.could_do``).
-Free tools, a tool search, stay; what it would find of them is withheld (``disguise``).
+Which tools go: those of the goal's calls, and their twins (``look_alikes.are_twins``). Free tools, a tool search, stay;
+what could do the work and would be found by it is withheld (``disguise``).
 
 - A dialogue is cut off after the first turn that needs a call: that turn is declined, and no later one can depend
   on it. Where earlier turns have calls of their own, as in BFCL's dialogues, they stay as they are.
@@ -21,7 +21,7 @@ import numpy as np
 
 from callgym.envs.perturbations.decision import decided
 from callgym.envs.perturbations.found_tools import without_found
-from callgym.envs.perturbations.look_alikes import could_do
+from callgym.envs.perturbations.look_alikes import are_twins
 from callgym.envs.perturbations.perturbation import Changed, LeftAlone, Perturbation
 from callgym.envs.perturbations.renaming import Renaming
 from callgym.envs.perturbations.task_parts import (
@@ -94,7 +94,7 @@ class RemoveTool(Perturbation):
     ) -> Changed:
         offered = every_tool(task)
         names = {tool.name for tool in right} | {
-            name for name, tool in offered.items() if name not in free and any(could_do(tool, one) for one in right)
+            name for name, tool in offered.items() if name not in free and any(are_twins(tool, one) for one in right)
         }
         if names & set(called_before(task)):
             raise LeftAlone("the tool was called earlier in the conversation")

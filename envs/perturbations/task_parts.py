@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -48,9 +49,23 @@ def right_names(task: Task) -> tuple[str, ...]:
     meta: dict[str, Any] = task.meta
     if "right_tools" in meta:
         return tuple(tool["name"] for tool in meta["right_tools"])
-    target = meta.get("target_tool")
-    listed = meta.get("reference") or meta.get("gold_calls") or ([target] if isinstance(target, dict) else [])
+    if meta.get("decision") == "ask":
+        return _asked_about(task)
+    listed = meta.get("reference") or meta.get("gold_calls") or []
     return tuple(dict.fromkeys(str(call["name"]) for call in listed))
+
+
+def _asked_about(task: Task) -> tuple[str, ...]:
+    """The tool that a value is missing for, in When2Call: its target, or the one that is called among the replies."""
+    meta: dict[str, Any] = task.meta
+    target = meta.get("target_tool")
+    if not isinstance(target, dict):
+        try:
+            target = json.loads(meta["answers"]["tool_call"])
+        except (KeyError, TypeError, ValueError):
+            return ()
+    name = target.get("name") if isinstance(target, dict) else None
+    return (name,) if name in every_tool(task) else ()
 
 
 def right_tools(task: Task) -> tuple[Tool, ...]:

@@ -18,6 +18,7 @@ from callgym.envs.when2call.offer import offered_task
 from callgym.envs.when2call.starter import starter_tasks
 from callgym.envs.when2call.tasks import load_mcq, load_open
 from callgym.errors import ConfigurationError
+from callgym.message import Message
 from callgym.rewards import Rubric, register_reward
 from callgym.rewards.presets import RUBRICS
 from callgym.task import Task
@@ -121,8 +122,6 @@ class When2CallEnv(ToolEnv):
     def open_prompt(self) -> str:
         """The prompt of the running episode as in the open form, without the offered replies: what log-likelihoods
         are conditioned on."""
-        from callgym.message import Message
-
         messages: Any = self.task.meta.get("open_messages")
         task = self.task
         told = task.messages if messages is None else tuple(Message(**message) for message in messages)
