@@ -425,6 +425,34 @@ def decisions(**options: Any) -> None:
     click.echo(str(export_decisions(**options)))
 
 
+@main.command()
+@click.argument("id")
+@click.argument("specs", nargs=-1, required=True)
+@click.option("--task", default=None, help="A task's id or number; the first that is changed by default.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@_data
+@_split
+@_dialect
+@_explained
+def perturb(
+    id: str, specs: tuple[str, ...], task: str | None, seed: int, data: str, split: str, dialect: str | None
+) -> None:
+    """A task before and after perturbations (remove_tool, rename:0.5, a JSON object ...) of gym.make(perturb=)."""
+    from callgym.envs.perturbations.describe import describe
+    from callgym.envs.perturbations.perturbation import notes_of
+
+    given = [json.loads(spec) if spec.startswith("{") else spec for spec in specs]
+    env = _make(id, data=data, split=split, dialect=dialect, perturb=given)
+    wanted = range(len(env.tasks)) if task is None else [int(task) if task.isdecimal() else task]
+    for choice in wanted:
+        env.reset(seed=seed, options={"task": choice})
+        if task is not None or any(entry["applied"] for entry in notes_of(env.task)):
+            before = next(known for known in env.tasks if known.id == env.task.id)
+            click.echo(describe(before, env.task))
+            return
+    raise CallGymError(f"none of the {len(env.tasks)} tasks of {id} is changed by {', '.join(specs)}")
+
+
 @main.command("near-misses")
 @click.argument("id")
 @click.option("--count", type=click.IntRange(min=1), default=500, show_default=True, help="Most pairs.")

@@ -24,7 +24,7 @@ import marshal
 import math
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -34,6 +34,8 @@ import numpy as np
 from callgym.call import ToolCall, ToolResult
 from callgym.data import DataSource, find_source
 from callgym.dialects import Dialect, ParsedAction, get_dialect
+from callgym.envs.perturbations.disguise import DisguisedSession, disguised
+from callgym.envs.perturbations.specs import get_perturbation, spec_of
 from callgym.episode import Ending, Episode, ParseError, Step
 from callgym.errors import ConfigurationError, DataError
 from callgym.goal import CallsGoal, DecisionGoal, StateGoal
@@ -123,7 +125,7 @@ class ToolEnv(gym.Env[str, str]):
         rubric: str | Rubric = "default",
         max_steps: int = 16,
         backend: ToolBackend | None = None,
-        perturb: Sequence[Perturbation] = (),
+        perturb: Sequence[Perturbation | str | Mapping[str, Any]] = (),
         observation: Literal["prompt", "delta"] = "prompt",
         render_mode: str | None = None,
     ) -> None:
@@ -136,7 +138,8 @@ class ToolEnv(gym.Env[str, str]):
             rubric: What is paid: a name in ``callgym.rewards.RUBRICS`` or a Rubric.
             max_steps: Most actions in an episode; then it is truncated.
             backend: What answers the calls; the environment's own by default.
-            perturb: Changes to each task before it is played, in order.
+            perturb: Changes to each task before it is played, in order: names such as ``"remove_tool"`` or
+                ``"rename:0.5"``, objects with options (``callgym.envs.perturbations.specs``), or functions.
             observation: ``"prompt"``: the whole conversation so far; ``"delta"``: only what is new.
             render_mode: None or ``"ansi"``: ``render()`` returns the conversation as text.
 
@@ -154,7 +157,6 @@ class ToolEnv(gym.Env[str, str]):
         self.render_mode = render_mode
         self.action_space = TextSpace(MAX_ACTION_LENGTH)
         self.observation_space = TextSpace(MAX_OBSERVATION_LENGTH)
-        self._perturb = tuple(perturb)
         if isinstance(data, (str, os.PathLike)):
             self.source = find_source(self.family, data)
             self.tasks: Sequence[Task] = self.load_tasks(self.source, split)
@@ -163,6 +165,7 @@ class ToolEnv(gym.Env[str, str]):
             self.tasks = tuple(data)
         if not self.tasks:
             raise DataError(f"{type(self).__name__} found no tasks for split={split!r} and data={data!r}")
+        self._perturb = self._perturbations(perturb)
         self._backend = backend if backend is not None else self.make_backend(self.source)
         self._index_of: dict[str, int] | None = None
         self._config = {
@@ -171,8 +174,11 @@ class ToolEnv(gym.Env[str, str]):
             "max_steps": max_steps,
             "observation": observation,
         }
+        if self._perturb:
+            self._config["perturb"] = [spec_of(change) for change in self._perturb]
         self._sweep: list[int] = []
         self._session: Session | None = None
+        self._opened: Session | None = None  # what the backend opened: the same, but for other names of tools
         self._now: _Prepared | None = None
         self._done = True
         # What a benchmark leaves as it is costs nothing on every step.
@@ -268,7 +274,9 @@ class ToolEnv(gym.Env[str, str]):
         now = self._now = self._prepare(index)
         if self._varies:
             self.protocol, self.dialect = self.protocol_of(now.task), self.dialect_of(now.task)
-        self._session = self._backend.open(now.task, self._session_seed(now.task))
+        self._session = self._opened = self._backend.open(now.task, self._session_seed(now.task))
+        if self._perturb:
+            self._session = disguised(self._opened, now.task)
         self._steps: list[Step] = []
         self._texts = [now.prompt]
         self._length = len(now.prompt)
@@ -386,6 +394,9 @@ class ToolEnv(gym.Env[str, str]):
             raise gym.error.ResetNeeded("no episode was begun; call reset() first")
         return self._now
 
+    def _perturbations(self, given: Sequence[Perturbation | str | Mapping[str, Any]]) -> tuple[Perturbation, ...]:
+        return tuple(get_perturbation(spec, self.tasks) for spec in given)
+
     def _choose(self, options: dict[str, Any] | None) -> int:
         count = len(self.tasks)
         if not options:
@@ -456,7 +467,11 @@ class ToolEnv(gym.Env[str, str]):
         return ToolCall.trusted(name=call.name, arguments=schema.coerce(call.arguments), id=call.id)
 
     def _add_found(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> None:
-        found = [tool for call, result in zip(calls, results, strict=True) for tool in self.tools_found(call, result)]
+        if isinstance(self._session, DisguisedSession):
+            found = self._session.found(self.tools_found)
+        else:
+            pairs = zip(calls, results, strict=True)
+            found = [tool for call, result in pairs for tool in self.tools_found(call, result)]
         new = [tool for tool in found if tool.name not in self._tools]
         if new:
             self._tools = {**self._tools, **_compile(new)}
@@ -635,8 +650,8 @@ def _check_options(
         raise ConfigurationError(f"observation is 'prompt' or 'delta', got {observation!r}")
     if render_mode is not None and render_mode not in render_modes:
         raise ConfigurationError(f"render_mode is None or one of {list(render_modes)}, got {render_mode!r}")
-    if isinstance(perturb, (str, bytes)) or not all(callable(change) for change in perturb):
-        raise ConfigurationError(f"perturb is a list of functions (task, rng) -> task, got {perturb!r}")
+    if isinstance(perturb, (str, bytes, Mapping)) or not isinstance(perturb, Sequence):
+        raise ConfigurationError(f"perturb is a list of perturbations, got {perturb!r}")
 
 
 def _digest(purpose: str, seed: int, task_id: str) -> int:

@@ -145,17 +145,26 @@ def _what_is_asked(missing: Sequence[str], task: Task, reply: str) -> dict[str, 
             stray.update(asked_parameters(reply, tool, "\n".join(about)))
     return {
         "missing": list(missing),
-        "named": [name for name in missing if _is_named(name, tools, reply)],
+        "named": [name for name in missing if _is_named(name, _spoken_name(task, name), tools, reply)],
         "others": list(others),
         "stray": sorted(stray),
         "everything": everything or len(stray) > _MOST_STRAY,
     }
 
 
-def _is_named(name: str, tools: Sequence[Tool], reply: str) -> bool:
+def _spoken_name(task: Task, name: str) -> str:
+    """What a missing parameter was called before a perturbation renamed it: people do not ask for ``arg_2``."""
+    renamed: Any = task.meta.get("renamed", {})
+    names: list[dict[str, str]] = list(renamed.get("parameters", {}).values())
+    return next((old[name] for old in names if name in old), name)
+
+
+def _is_named(name: str, spoken: str, tools: Sequence[Tool], reply: str) -> bool:
     for schema in [tool.properties[name] for tool in tools if name in tool.properties] or [{}]:
         inner = schema.get("properties")
-        if names_parameter(reply, name, _text(schema, "description"), _values(schema)):
+        if any(
+            names_parameter(reply, known, _text(schema, "description"), _values(schema)) for known in (name, spoken)
+        ):
             return True
         if isinstance(inner, dict) and any(names_parameter(reply, part) for part in inner):
             return True

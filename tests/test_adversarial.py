@@ -228,7 +228,9 @@ def test_no_adversary_earns_more_than_the_work_it_did(
     data: str, id: str, protocol: str | None, name: str, request: pytest.FixtureRequest
 ) -> None:
     folder = folder_of(data, request)
-    episodes = play(id, protocol, folder, name, count_of(id))
+    # A prompt is long, and in a dialogue it is read again and again.
+    count = 24 if (name, protocol) == ("echo_prompt", "dialogue") else count_of(id)
+    episodes = play(id, protocol, folder, name, count)
     assert mean_return(episodes) <= most_of(name, *env_and_tasks(id, protocol, folder, episodes)) + 1e-9
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import json
 import operator
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +14,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from callgym.envs.bfcl.files import BfclFiles
 from callgym.envs.bfcl.official.checker import PreparedGold, check, judge_decoded, judge_text, language_of, prepare
 from callgym.envs.bfcl.official.decode import (
     DecodeFailure,
@@ -29,8 +26,6 @@ from callgym.envs.bfcl.official.decode import (
 from callgym.envs.bfcl.official.plain_calls import read_plain_calls
 from callgym.envs.bfcl.official.python_text import _parse, _Reader
 from callgym.envs.bfcl.official.standardise import standardise
-from callgym.envs.bfcl.parity_context import Context
-from callgym.envs.bfcl.parity_single import CASES
 
 FORMATS = ("python", "json", "verbose_xml", "concise_xml")
 
@@ -592,17 +587,14 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_text_gets_a_verdict_at_once(name: str) -> None:
+def test_hostile_text_gets_a_verdict(name: str) -> None:
     text = HOSTILE[name]
     functions = [document(a=TEXT)]
     gold = [{"f": {"a": ["x", ""]}}]
     for ret_fmt in FORMATS:
         for tagged in (False, True):
             written = f"<TOOLCALL>{text}</TOOLCALL>" if tagged else text
-            start = time.process_time()
             verdict = judge_text(written, "simple_python", functions, gold, ret_fmt=ret_fmt, tagged=tagged)
-            # 50 milliseconds where nothing else runs.
-            assert time.process_time() - start < 0.5
             assert verdict.valid or verdict.message
 
 
@@ -640,7 +632,7 @@ PIECES = st.sampled_from(
 TEXTS = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=25).map("".join))
 
 
-@settings(max_examples=400)
+@settings(max_examples=250)
 @given(TEXTS, st.sampled_from(FORMATS), st.booleans())
 @example("[f(a=f(a=1)[0]=1)]", "python", False)
 def test_decoding_any_text_raises_nothing_but_decode_failure(text: str, ret_fmt: str, tagged: bool) -> None:
@@ -648,7 +640,7 @@ def test_decoding_any_text_raises_nothing_but_decode_failure(text: str, ret_fmt:
         format_ok(decode(text, ret_fmt, tagged))
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(TEXTS, st.sampled_from(["simple_python", "multiple", "parallel", "irrelevance", "live_relevance"]))
 def test_judging_any_text_gives_a_verdict(text: str, category: str) -> None:
     verdict = judge_text(text, category, FUNCTIONS, [{"a.f": {"p": [1], "q": ["x", ""]}}])
@@ -673,7 +665,7 @@ VALUE_TEXTS = st.recursive(
 ARGUMENTS = st.lists(st.one_of(VALUE_TEXTS, VALUE_TEXTS.map("a={}".format), VALUE_TEXTS.map("c={}".format)), max_size=4)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     st.lists(ARGUMENTS.map(lambda items: "f(" + " ,\n".join(items) + ")"), max_size=3),
     st.sampled_from([",", ", ", ",\n", " "]),
@@ -711,7 +703,7 @@ OPERANDS = st.one_of(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(OPERANDS, st.sampled_from(sorted(OPERATORS)), OPERANDS)
 def test_arithmetic_is_pythons(left: Any, sign: str, right: Any) -> None:
     text = f"[f(a=({left!r}) {sign} ({right!r}))]"
@@ -727,27 +719,11 @@ def test_arithmetic_is_pythons(left: Any, sign: str, right: Any) -> None:
     assert caught.value.official == raised
 
 
-def fixture_rows(folder: Path, stem: str) -> list[dict[str, Any]]:
-    packed, plain = folder / f"{stem}.jsonl.gz", folder / f"{stem}.jsonl"
-    if packed.is_file():
-        return [json.loads(line) for line in gzip.decompress(packed.read_bytes()).splitlines()]
-    if plain.is_file():
-        return [json.loads(line) for line in plain.read_text(encoding="utf-8").splitlines()]
-    rows: list[dict[str, Any]] = json.loads((folder / f"{stem}.json").read_text(encoding="utf-8"))
-    return rows
-
-
-def is_code(row: dict[str, Any]) -> bool:
-    kind = row.get("category", row.get("ret_fmt", row.get("language", "")))
-    return "java" in kind
-
-
-@pytest.mark.parametrize("stem", CASES)
-def test_official_verdicts(stem: str, official_data: Path) -> None:
-    if not (official_data / "bfcl_parity").is_dir() or not (official_data / "bfcl").is_dir():
-        pytest.skip("BFCL's files and fixtures are not here")
-    context = Context(BfclFiles(official_data / "bfcl"), official_data / "bfcl_parity")
-    rows = [row for row in fixture_rows(context.fixtures, stem) if not is_code(row)]
-    cases = [case for row in rows for case in CASES[stem](row, context)]
-    assert [case for case in cases if not case.agree] == []
-    assert stem == "fc_decoded" or len(cases) >= len(rows) > 0
+def test_texts_are_standardised_as_officially(official_data: Path) -> None:
+    path = official_data / "bfcl_parity" / "standardize_string.json"  # no JSON Lines: the parity suite leaves it out
+    if not path.is_file():
+        pytest.skip(f"{path} is not here")
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    assert rows
+    for row in rows:
+        assert standardise(row["text"]) == row["standardized"], row["case"]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import gzip
 import importlib.util
 import itertools
 import json
 import re
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,7 +19,6 @@ from hypothesis import strategies as st
 
 from callgym.envs.bfcl.code_text import code_texts, java_text, javascript_text, read_java, read_javascript
 from callgym.envs.bfcl.official import syntax_tree
-from callgym.envs.bfcl.official.checker import check, judge_text
 from callgym.envs.bfcl.official.code_values import convert_java, convert_javascript
 from callgym.envs.bfcl.official.decode_failure import DecodeFailure
 from callgym.envs.bfcl.official.java import decode_java
@@ -48,16 +44,6 @@ def outcome(function: Callable[..., Any], *arguments: Any) -> Any:
         return f"raises {failure.official}"
     except Exception as error:
         return f"raises {type(error).__name__}"
-
-
-def seconds(function: Callable[..., Any], *arguments: Any) -> float:
-    """The shortest of three runs: what else the machine does is not counted."""
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        outcome(function, *arguments)
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 # Decoding
@@ -129,13 +115,11 @@ HOSTILE = ("(", "[", "{", "{{", '"', "'", "`${", '"""', "a<", "[a,", "a.", "1+",
 @needs_tree_sitter
 @pytest.mark.parametrize("language", ["java", "javascript"])
 @pytest.mark.parametrize("piece", HOSTILE)
-def test_hostile_text_fails_and_soon(language: str, piece: str) -> None:
+def test_hostile_text_fails(language: str, piece: str) -> None:
     for length in (syntax_tree.MOST_CHARACTERS, 20_000, 1_000_000):
         text = ("f(a=" + piece * length)[:length]
         found = outcome(DECODE[language], text)
         assert found in ({}, None) or isinstance(found, list) or found == "raises SyntaxError"
-        # At the longest that is parsed, some 50 ms on an idle machine; what is longer is not parsed at all.
-        assert seconds(DECODE[language], text) < (0.5 if length == syntax_tree.MOST_CHARACTERS else 0.05)
     # Nothing of it stays with the parser.
     assert DECODE[language]("[Shelf.put(b=1)]") == [{"Shelf.put": {"b": "1"}}]
 
@@ -338,12 +322,13 @@ HOSTILE_JAVASCRIPT = {
         for piece in pieces
     ],
 )
-def test_hostile_values_take_little_time(language: str, declared: str, piece: str) -> None:
+def test_hostile_values_are_read_and_fail_as_officially(language: str, declared: str, piece: str) -> None:
     openings = {"HashMap": "new HashMap<A>() {{", "ArrayList": "new ArrayList<A>() {{", "array": "[[", "dict": "{a:"}
-    for length, ending in itertools.product((4_900, 1_000_000), ("", "}}", "]]")):
+    for length, ending in itertools.product((900, 100_000), ("", "}}", "]]")):
         text = openings.get(declared, "") + piece * (length // len(piece)) + ending
-        for function in (CONVERT[language], READ[language]):
-            assert seconds(function, text, declared, "String") < 0.2
+        READ[language](text, declared, "String")
+        found = outcome(CONVERT[language], text, declared, "String")
+        assert found == "raises ValueError" or not str(found).startswith("raises ")
 
 
 # Reading
@@ -623,13 +608,7 @@ def test_a_programmers_text_stands_beside_the_official_one(
         assert code_texts(value, documented, language) == texts
 
 
-# Official rows
-
-
-def rows(folder: Path, stem: str) -> Iterator[dict[str, Any]]:
-    path = folder / "bfcl_parity" / f"{stem}.jsonl"
-    text = path.read_text() if path.is_file() else gzip.decompress(path.with_suffix(".jsonl.gz").read_bytes()).decode()
-    yield from map(json.loads, text.splitlines())
+# The official answers
 
 
 def entries(folder: Path, language: str) -> dict[str, tuple[list[Any], list[Any]]]:
@@ -637,56 +616,6 @@ def entries(folder: Path, language: str) -> dict[str, tuple[list[Any], list[Any]
     questions = map(json.loads, (folder / "bfcl" / name).read_text().splitlines())
     answers = map(json.loads, (folder / "bfcl" / "possible_answer" / name).read_text().splitlines())
     return {q["id"]: (q["function"], a["ground_truth"]) for q, a in zip(questions, answers, strict=True)}
-
-
-@needs_tree_sitter
-def test_official_decode_probes(official_data: Path) -> None:
-    probes = [row for row in rows(official_data, "decode_probes") if row["ret_fmt"] in DECODE]
-    assert probes
-    for row in probes:
-        found = outcome(DECODE[row["ret_fmt"]], row["text"])
-        expected = row["decoded"] if row["decoded"] is not None else repr(f"raises {row['exception']}")
-        assert repr(found) == expected, row["case"]
-
-
-def test_official_checker_probes(official_data: Path) -> None:
-    probes = [row for row in rows(official_data, "checker_probes") if row["language"] in DECODE]
-    assert probes
-    for row in probes:
-        parameters = {"type": "dict", "properties": {"p": row["schema"]}, "required": ["p"]}
-        decoded = [{"f": {"p": ast.literal_eval(row["value"])}}]
-        gold, functions = [{"f": {"p": row["allowed"]}}], [{"name": "f", "parameters": parameters}]
-        verdict = check(decoded, gold, functions, f"simple_{row['language']}")
-        assert verdict[:2] == (row["official_valid"], row["official_error_type"]), row["case"]
-
-
-@pytest.mark.parametrize("language", ["java", "javascript"])
-def test_official_calls_given_decoded(official_data: Path, language: str) -> None:
-    known = entries(official_data, language)
-    calls = [row for row in rows(official_data, "fc_decoded") if row["category"] == f"simple_{language}"]
-    assert calls
-    for row in calls:
-        functions, gold = known[row["id"]]
-        verdict = check(row["decoded"], gold, functions, row["category"])
-        assert verdict[:2] == (row["official_valid"], row["official_error_type"]), row["case"]
-
-
-@needs_tree_sitter
-@pytest.mark.parametrize("language", ["java", "javascript"])
-def test_official_texts(official_data: Path, language: str) -> None:
-    known = entries(official_data, language)
-    texts = [row for row in rows(official_data, "single_turn") if row["category"] == f"simple_{language}"]
-    assert texts
-    for row in texts:
-        found = outcome(DECODE[language], row["output"])
-        assert str(found).startswith("raises ") != row["decoded_ok"], row["case"]
-        if row["decoded"] is not None:
-            assert repr(found) == row["decoded"], row["case"]
-        functions, gold = known[row["id"]]
-        verdict = judge_text(
-            row["output"], row["category"], functions, gold, underscore_to_dot=row["mutation"].startswith("fc_")
-        )
-        assert verdict[:2] == (row["official_valid"], row["official_error_type"]), row["case"]
 
 
 def plain_values(accepted: Any) -> Iterator[Any]:

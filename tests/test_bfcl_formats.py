@@ -319,6 +319,8 @@ def _example(form: PromptFormat) -> str:
 # Reading back what was written.
 
 DIALECTS = [FormatDialect(form) for form in FORMATS]
+READERS = [dialect for dialect in DIALECTS[:24] if dialect.format.doc_fmt == "json"]
+"""One for each way of writing calls; how functions are documented makes no difference to it."""
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 marks = [
     "'", '"', "\\", "\\'", "\n", "\r", "\t", " ", ")]", "}]", "} ]", "[{", "]", "}", "</TOOLCALL>", "<TOOLCALL>",
@@ -347,9 +349,8 @@ calls_made = st.lists(
 )
 
 
-@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: str(dialect.format))
+@pytest.mark.parametrize("dialect", READERS, ids=lambda dialect: str(dialect.format))
 @given(calls_made)
-@settings(max_examples=60)
 def test_calls_are_read_back_by_the_official_decoder(dialect: FormatDialect, calls: list[ToolCall]) -> None:
     action = dialect.render_action(calls)
     assert dialect.parse(action) == ParsedAction(tuple(calls))
@@ -441,9 +442,9 @@ pieces = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("dialect", [DIALECTS[i] for i in (0, 3, 6, 9, 12, 15, 18, 21)], ids=lambda d: str(d.format))
+@pytest.mark.parametrize("dialect", READERS, ids=lambda dialect: str(dialect.format))
 @given(st.text(st.characters(), max_size=100) | st.lists(st.sampled_from(pieces), max_size=12).map("".join))
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_parse_never_raises(dialect: FormatDialect, text: str) -> None:
     parsed = dialect.parse(text)
     assert isinstance(parsed, ParsedAction)

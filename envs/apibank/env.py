@@ -21,6 +21,7 @@ from callgym.envs.apibank.starter import starter_backend, starter_dialogues, sta
 from callgym.envs.apibank.tasks import SAMPLES, Samples, load_official
 from callgym.envs.apibank.tools import make_tool
 from callgym.envs.base import FLAGS, Protocol, ToolEnv
+from callgym.envs.perturbations.renaming import Renaming
 from callgym.errors import ConfigurationError, DataError
 from callgym.goal import CallsGoal
 from callgym.task import Task
@@ -189,7 +190,8 @@ class ApiBankEnv(ToolEnv):
         goal = task.goal_of(CallsGoal)
         turns = goal.turns if goal is not None else ()
         gold = turns[self._turn] if self._turn < len(turns) else ()
-        made = [c for step in self._steps if step.turn == self._turn for c in step.calls if c.name != SEARCH]
+        searches = {SEARCH, Renaming.of(task).tool_name(SEARCH)}
+        made = [c for step in self._steps if step.turn == self._turn for c in step.calls if c.name not in searches]
         if len(made) < len(gold):
             return self.dialect.render_action([self._next_call(task, gold[len(made)].reference())])
         replies: Any = task.meta.get("replies", ())
@@ -200,8 +202,9 @@ class ApiBankEnv(ToolEnv):
         if gold.name in self._tools or self._search is None:
             return gold
         recorded: Any = task.meta.get("searched", ())
-        keywords = searches_for(gold.name, self._search, recorded)
-        return gold if keywords is None else ToolCall(name=SEARCH, arguments={"keywords": keywords})
+        renaming = Renaming.of(task)
+        keywords = searches_for(renaming.original_name(gold.name), self._search, recorded)
+        return gold if keywords is None else renaming.call(ToolCall(name=SEARCH, arguments={"keywords": keywords}))
 
 
 def _one_of(name: str, value: Any, known: Sequence[str]) -> Any:

@@ -16,6 +16,7 @@ from callgym.envs.apibank.official import judge_call, judge_made_call
 from callgym.envs.apibank.simulator.manager import TOOL_SETS
 from callgym.envs.apibank.simulator.session import SimulatorBackend
 from callgym.envs.apibank.simulator.tables import loaded_tables
+from callgym.envs.perturbations.disguise import undisguised
 from callgym.episode import Episode, Score
 from callgym.goal import CallsGoal, TextGoal
 from callgym.rewards import RUBRICS, Rubric, register_reward
@@ -45,6 +46,7 @@ def apibank_exec(task: Task, episode: Episode) -> Score:
 
     None where the tables are not loaded in this process.
     """
+    task, episode = undisguised(task, episode)
     meta: dict[str, Any] = task.meta
     if "gold" in meta:
         return _judge_step(meta, episode)

@@ -173,11 +173,12 @@ class BfclEnv(ToolEnv):
 
     def run_call(self, call: ToolCall) -> ToolResult:
         """Run a call; with ``official_faults`` unchecked, and whether or not its function was revealed."""
-        session = self._session
-        if not isinstance(session, TurnSession):
+        opened = self._opened
+        if not isinstance(opened, TurnSession):
             return super().run_call(call)
-        session.tried()
-        return session.call(call) if self.official_faults else super().run_call(call)
+        opened.tried()
+        assert self._session is not None
+        return self._session.call(call) if self.official_faults else super().run_call(call)
 
     def _parse(self, action: str) -> ParsedAction:
         if self.official_faults and self.protocol == "dialogue" and self.dialect.name == "python":
@@ -194,12 +195,12 @@ class BfclEnv(ToolEnv):
 
     def turn_ended(self) -> None:
         """Compare state and results with the gold's."""
-        if isinstance(self._session, TurnSession):
-            self._session.end_turn()
+        if isinstance(self._opened, TurnSession):
+            self._opened.end_turn()
 
     def final_state(self) -> dict[str, Any] | None:
         """What was found after each turn; of a conversation that is to be remembered, what the memory holds."""
-        session = self._session
+        session = self._opened
         if isinstance(session, TurnSession) or (session is not None and "prerequisite" in self.task.meta):
             return session.state()
         return None

@@ -14,6 +14,7 @@ from callgym.envs.bfcl.official.agentic import answer_verdict, strict_answer
 from callgym.envs.bfcl.official.checker import Verdict, check, judge_text
 from callgym.envs.bfcl.official.multi_turn import FORCED
 from callgym.envs.bfcl.prompt_formats import PromptFormat
+from callgym.envs.perturbations.disguise import undisguised
 from callgym.episode import Episode, Score, Step
 from callgym.goal import AnswerGoal
 from callgym.rewards import Rubric, register_reward
@@ -43,7 +44,7 @@ def bfcl_ast(task: Task, episode: Episode) -> Score:
     category = _category(task)
     if category is None or category.protocol != "single" or not episode.steps:
         return _NOT_ASKED
-    verdict = _single_verdict(task, episode, category)
+    verdict = _single_verdict(*undisguised(task, episode), category)
     return _as_score(verdict.valid, verdict.error_type, verdict.message)
 
 

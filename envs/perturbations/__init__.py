@@ -6,8 +6,3 @@
 environment's backend is reached under other names. Each works on the tasks of every benchmark, and leaves alone
 what it cannot soundly change.
 """
-
-from callgym.envs.perturbations.describe import describe
-from callgym.envs.perturbations.specs import PERTURBATIONS, get_perturbation, spec_of
-
-__all__ = ["PERTURBATIONS", "describe", "get_perturbation", "spec_of"]

@@ -13,6 +13,7 @@ from typing import Any
 from callgym.envs.perturbations.perturbation import LeftAlone
 from callgym.envs.perturbations.task_parts import right_tools
 from callgym.goal import DecisionGoal
+from callgym.rewards.reply_kind import reply_kind
 from callgym.task import Task
 from callgym.tool import Tool
 
@@ -84,7 +85,7 @@ def _rewrite_when2call(meta: dict[str, Any], goal: DecisionGoal, turn: int) -> D
     if goal.decision == "ask":
         answers[kind] = goal.reply
         meta["held_out_param"] = goal.missing[0]
-    elif answers.get(kind):
+    elif answers.get(kind) and reply_kind(answers[kind]).kinds == (goal.decision,):
         goal = goal.model_copy(update={"reply": answers[kind]})
     if answers:
         meta["answers"] = answers

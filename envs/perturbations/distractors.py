@@ -33,7 +33,7 @@ from callgym.tool import Tool
 
 __all__ = ["Distractors"]
 
-_CHOICE = 3
+_CHOICE = 2
 """How many times the count of tools the drawn ones are among, the likest first."""
 _POOLS = ("tasks", "catalogue")
 
