@@ -15,7 +15,7 @@ from typing import Any
 
 from callgym.envs.base import make_tool_env
 from callgym.envs.bfcl.categories import GROUPS
-from callgym.goal import DecisionGoal
+from callgym.goal import CallsGoal, DecisionGoal
 from callgym.registry import ENVIRONMENTS
 from callgym.rollouts.adversarial import ADVERSARIES
 from callgym.rollouts.local import run_episodes
@@ -42,9 +42,9 @@ def settings(prefixes: Sequence[str] = ("",)) -> list[Setting]:
 
 
 def decision_share(tasks: Sequence[Task], decision: str) -> float:
-    """The share of tasks in which this is the right decision."""
-    goals = [task.goal_of(DecisionGoal) for task in tasks]
-    return sum(goal is not None and goal.decision == decision for goal in goals) / len(goals)
+    """The share of tasks in which this is the right decision, and no certain calls are asked for."""
+    goals = [task.goal_of(DecisionGoal) for task in tasks if task.goal_of(CallsGoal) is None]
+    return sum(goal is not None and goal.decision == decision for goal in goals) / len(tasks)
 
 
 def returns(setting: Setting, data: str, episodes: int | None, policies: Sequence[str]) -> dict[str, float | None]:

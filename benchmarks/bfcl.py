@@ -4,7 +4,8 @@ Both run in this process, in turn, on the same texts: decoding and checking of s
 dialogues, opening a session. ``gold``: right answers; ``mixed``: answers of which many are wrong, the fixtures' where
 they lie beside the data. ``cold``: nothing is known of an entry yet, as in an evaluation; ``warm``: it was scored
 before, as in training. Times are of the processor; a ratio is that of the fastest rounds. Then what hostile actions
-take in ``env.step``, and what 5,000 multi-turn episodes leave behind. Exit status 1 where a limit is broken.
+take in ``env.step``, what each reader takes over hostile texts, and what 5,000 multi-turn episodes leave behind. Exit
+status 1 where a limit is broken.
 
 The package is installed without its dependencies into ``--reference``, an environment of its own, the first time.
 """
@@ -12,6 +13,7 @@ The package is installed without its dependencies into ``--reference``, an envir
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import gzip
 import json
@@ -19,26 +21,38 @@ import random
 import time
 import tracemalloc
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from bfcl_reference import Reference, load_reference
 
 from callgym.data import cache_folder
+from callgym.dialects.python_calls import MAX_LENGTH, PythonDialect
 from callgym.envs.base import make_tool_env
 from callgym.envs.bfcl.categories import CATEGORIES
+from callgym.envs.bfcl.code_dialect import CodeDialect
+from callgym.envs.bfcl.code_text import read_java, read_javascript
 from callgym.envs.bfcl.files import BfclFiles
+from callgym.envs.bfcl.format_dialect import FormatDialect
 from callgym.envs.bfcl.loading import official_tasks, starter_tasks
-from callgym.envs.bfcl.official import checker
+from callgym.envs.bfcl.memory.session import open_store
+from callgym.envs.bfcl.memory.store import STORES
+from callgym.envs.bfcl.official import checker, syntax_tree
+from callgym.envs.bfcl.official.agentic import states_answer
 from callgym.envs.bfcl.official.checker import judge_text
+from callgym.envs.bfcl.official.code_values import convert_java, convert_javascript
 from callgym.envs.bfcl.official.multi_turn import score, score_outputs
-from callgym.envs.bfcl.simulators.base import Tables
+from callgym.envs.bfcl.official.strict_answer import strict_answer
+from callgym.envs.bfcl.prompt_formats import FORMATS
+from callgym.envs.bfcl.simulators.base import Refusal, Tables
 from callgym.envs.bfcl.simulators.session import World
 from callgym.envs.bfcl.starter.tables import starter_tables
+from callgym.envs.bfcl.web.corpus import corpus_index
 from callgym.goal import CallsGoal
 from callgym.task import Task
 
@@ -348,6 +362,14 @@ def hostile_actions() -> dict[str, str]:
         "javascript": "f(a=" + "[{a:" * 7_000,
         "dictionaries": "[f(a=" + "{1:" * 10_000,
         "lambdas": "[f(a=" + "lambda:" * 4_000 + "1)]",
+        "format width": "[f(a='%999999999d'%5)]",
+        "format many": "[f(a='%(k)s'*900%{'k':'x'*9000})]",
+        "shared lists": "[f(a=[[[['a']*300]*300]*300]*300)]",
+        "colliding keys": "[f(a={" + ",".join(f"{number * (2**61 - 1)}:1" for number in range(3_000)) + "})]",
+        "hexadecimal": f"[f(a=0x{'f' * 90_000})]",
+        "warnings": "[f(a='" + "\\d" * 40_000 + "')]",
+        "closings": "}" + " ]" * 49_000 + "[{",
+        "deep xml": "<functions>" + "<a>" * 14_000 + "</a>" * 14_000 + "</functions>",
         "megabyte": "x" * megabyte,
         "megabyte of brackets": "[" * megabyte,
         "megabyte of calls": f"[{', '.join(['f(a=1)'] * (megabyte // 8))}]",
@@ -375,6 +397,171 @@ def hostile_steps(data: str, rounds: int) -> list[tuple[float, str, bool]]:
                 found.append((best * 1e3, f"{category}, {dialect}: {name}", unread))
             env.close()
     return sorted(found, reverse=True)
+
+
+# Readers on hostile texts.
+
+PIECES = (
+    "[", "{", "(", "'", '"', "\\", ",", " ", "\n", "`", "``` ", "<think>", "</think>", "[A(", "[A(x=", "[A(x='",
+    "[A(x=[", "[A(x={", "[A(x='a'", "[A(x='a')", "[A(x='a')]", "[A(x)]", "['a'(", "['", "f(),", "f(a=1),",
+    "f(a=1)\n", "f(x),", "x=1,", "x=[],", "'a':1,", "'a':[],", "'a''b'", "'a', ", "'\\n',", "\\x41", "**{'a':1},",
+    "x='''", "()", "[],", "(1,", "1,", "9", "1_", "0x", "1.", "-", "a", "é", "[f(),'", "[f(),\"'", "x,", ", , ",
+    '"""', ";", "<", "a<", "a<b,", "a <", "[f(", "[f(a=", "[f(a=1)", "[f(a=1),", "[f(a=1", "f(", "[f(a='",
+    '[f(a="\\', "[f(a=</think>", "[f(a=1</think>[", "**{", "[f(**{'a':", "=", "a=", "[f(a=1, 2)", "f(1)\n", "```",
+    "`a", "[f(a=1)}", '[f(a="</think>")]', "{{", "`${", "[a,", "a.", "1+", "new A(", "/*", "\x00", "new HashMap<",
+    'put("', 'put("a", ', "put(\"a\",\n", "> ()", "{ ", "}", "new ArrayList<X>(Arrays.asList(",
+    "new ArrayList<X>() {{ ", "add(", "))", "}}", "new int[]{", "new a", "new ", "\n}", "1", "1e", "[[1],", "],[",
+    "] ,\n[", "[a", "a:", ", :", ",a", "a ", "1 and ", "'a',", "\\d", "get_current_speed() ", "{'answer': '",
+    "{answer:,a:", "', x", "</TOOLCALL>", "<TOOLCALL>", "<functions>", "<a>", "\ud800",
+)  # fmt: skip
+"""What hostile texts are repetitions of."""
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What reads texts that a policy writes, and between what it is given the pieces, how long."""
+
+    name: str
+    read: Callable[[str], object]
+    openings: tuple[str, ...] = ("",)
+    endings: tuple[str, ...] = ("",)
+    lengths: tuple[int, ...] = (MAX_LENGTH, MEGABYTE)
+    others: Mapping[str, str] = field(default_factory=dict)
+    """Texts by name."""
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """All its texts, each with a name."""
+        for length, opening, piece, ending in product(self.lengths, self.openings, PIECES, self.endings):
+            times = (length - len(opening) - len(ending)) // len(piece)
+            yield f"{opening!r} + {piece!r} * {times} + {ending!r}", opening + piece * times + ending
+        yield from self.others.items()
+
+
+def readers(tables: Tables) -> Iterator[Reader]:
+    """All that read what a policy writes."""
+    actions = hostile_actions()
+    openings = ("", "[f(", "[f(a=", "[f(a='", "[f(a=[", "[f(a={", "[f(a='a', b=(", "f(a=", "<think>")
+    dialect = partial(Reader, openings=openings, endings=("", "')]", "</think>[f(a=1)]"), others=actions)
+    yield dialect("PythonDialect.parse", PythonDialect().parse)
+    for language in ("java", "javascript"):
+        yield dialect(f"CodeDialect.parse, {language}", CodeDialect(language).parse)
+    yield from format_readers(actions)
+    yield from code_readers(actions)
+    yield from session_readers(tables, actions)
+
+
+def format_readers(actions: Mapping[str, str]) -> Iterator[Reader]:
+    """The prompt formats, and the official verdicts in each."""
+    function = {"name": "f", "parameters": {"type": "dict", "properties": {"a": {"type": "string"}}, "required": []}}
+    gold = [{"f": {"a": ["x", ""]}}]
+    openings = {
+        "python": ("", "[f(a=", "[f(a='"),
+        "json": ("", '[{"function": "f", "parameters": {"a": ', '[{"function": "f", "parameters": {"a": "'),
+        "verbose_xml": ("", '<functions><function name="f"><param name="a" value="'),
+        "concise_xml": ("", '<functions><function name="f"><param name="a" type="string">'),
+    }
+    # How functions are documented makes no difference to reading.
+    for form in [form for form in FORMATS[:24] if form.doc_fmt == "json"]:
+        tag = "<TOOLCALL>" if form.tagged else ""
+        read = partial(Reader, openings=tuple(tag + text for text in openings[form.ret_fmt]), others=actions)
+        yield read(f"FormatDialect.parse, {form.ret_fmt}{tag}", FormatDialect(form).parse)
+
+        def judge(text: str, ret_fmt: str = form.ret_fmt, tagged: bool = form.tagged) -> object:
+            return judge_text(text, "simple_python", [function], gold, ret_fmt=ret_fmt, tagged=tagged)
+
+        yield read(f"judge_text, {form.ret_fmt}{tag}", judge, lengths=(90_000, MEGABYTE))
+    for language in ("java", "javascript"):
+        judge = partial(judge_text, category=f"simple_{language}", functions=[function], gold=gold)
+        lengths = (syntax_tree.MOST_CHARACTERS, MEGABYTE)
+        yield Reader(f"judge_text, {language}", judge, ("", "[f(a="), lengths=lengths, others=actions)
+
+
+def code_readers(actions: Mapping[str, str]) -> Iterator[Reader]:
+    """Values in Java and JavaScript, as both readers and each type have them."""
+    java = {"HashMap": "new HashMap<A>() {{", "ArrayList": "new ArrayList<A>() {{", "Array": "new int[]{"}
+    javascript = {"array": "[[", "dict": "{a:"}
+    for types, functions in ((java, (read_java, convert_java)), (javascript, (read_javascript, convert_javascript))):
+        for declared, function in product((*types, "float", "integer", "String"), functions):
+
+            def read(text: str, function: Any = function, declared: str = declared) -> None:
+                with contextlib.suppress(ValueError):  # as the official converters raise
+                    function(text, declared, "String")
+
+            openings = ("", types[declared]) if declared in types else ("",)
+            name = f"{function.__name__}, {declared}"
+            yield Reader(name, read, openings, ("", "}}", "]]"), (4_900, MEGABYTE), actions)
+
+
+def session_readers(tables: Tables, actions: Mapping[str, str]) -> Iterator[Reader]:
+    """Call texts of multi-turn tasks, answers, searches, and what is put into a memory."""
+    world = World(["VehicleControlAPI"], {}, tables)
+    openings = ("", "display_log(messages=", "display_log(messages='", "display_log(messages=[")
+    yield Reader("World.run_call_text", world.run_call_text, openings, ("", ")", "'])"), others=actions)
+    yield Reader("World.run_call_text, maths and files", grown_world(tables).run_call_text, lengths=(), others=LARGE)
+    for name, rule in (("strict_answer", strict_answer), ("states_answer", states_answer)):
+        answer = partial(rule, accepted=["a", "answer"])
+        yield Reader(name, answer, ("", "{'answer': '", "{'answer': "), ("", "'}"), others=actions)
+    words = " ".join(f"river{number} town founded {number}" for number in range(40_000))
+    yield Reader("SearchIndex.search", corpus_index("test").search, others={**actions, "different words": words})
+    for name in STORES:
+        yield Reader(f"memory, {name}: every tool", partial(remember, name), lengths=(MEGABYTE,), others=actions)
+
+
+LARGE = {
+    text: text
+    for text in (
+        "power(base=9, exponent=999999999)",
+        "round_number(number=5, decimal_places=-999999999)",
+        "square_root(number=2, precision=99999999)",
+        "logarithm(value=3, base=2, precision=99999999)",
+        "find(path='.')",
+        "du(human_readable=True)",
+        "cp(source='a', destination='c')",
+        "grep(file_name='a', pattern='x')",
+    )
+}
+"""Calls that careless work takes long over."""
+
+
+def grown_world(tables: Tables) -> World:
+    """Maths, and files that were copied into one another until that was refused."""
+    world = World(["MathAPI", "GorillaFileSystem"], {}, tables)
+    calls = ["mkdir(dir_name='a')"]
+    for number in range(1_000):
+        calls += [f"cp(source='a', destination='b{number}')", f"mv(source='b{number}', destination='a')"]
+    for call in calls:
+        if world.run_call_text(call).text.startswith("Error during execution"):
+            break
+    return world
+
+
+def remember(name: str, text: str) -> None:
+    """Give a text to every tool of a memory store, as each of its arguments."""
+    store = open_store(name)
+    for tool, argument in product(store.tools, ("key", "value", "query", "text", "new_text", "old_text", "vec_id")):
+        with contextlib.suppress(Refusal):
+            store.call(tool, {argument: text})
+
+
+def slowest_read(reader: Reader) -> tuple[float, str, int]:
+    """Milliseconds, over which text, and how many texts there were."""
+    worst, name, count = 0.0, "", 0
+    for text_name, text in reader.texts():
+        count += 1
+        taken = read_ms(reader, text)
+        if taken > worst:  # what else the machine did is not counted
+            taken = min(taken, *(read_ms(reader, text) for _ in range(3)))
+        if taken > worst:
+            worst, name = taken, text_name
+    return worst, name, count
+
+
+def read_ms(reader: Reader, text: str) -> float:
+    """Milliseconds of the processor."""
+    started = time.process_time()
+    reader.read(text)
+    return (time.process_time() - started) * 1e3
 
 
 # Memory.
@@ -493,6 +680,16 @@ def main() -> None:
             print(f"{milliseconds:>10.2f}  {name}{'' if unread else ' (read as calls)'}")
         figures["hostile_ms"] = steps[0][0]
         over += ["hostile actions"] if steps[0][0] > HOSTILE_LIMIT_MS else []
+        print(f"readers on hostile texts, milliseconds over the slowest (limit {HOSTILE_LIMIT_MS:g})")
+        figures["readers_ms"] = {}
+        for reader in readers(tables):
+            milliseconds, name, count = slowest_read(reader)
+            excess = milliseconds > HOSTILE_LIMIT_MS
+            print(
+                f"{milliseconds:>10.2f}  {reader.name} ({count} texts): {name}{'  OVER' if excess else ''}", flush=True
+            )
+            figures["readers_ms"][reader.name] = milliseconds
+            over += [reader.name] if excess else []
     if "memory" in options.parts:
         traced, resident = memory_added(data, options.episodes)
         print(f"{options.episodes:,} multi-turn episodes, after the first {WARM_UP}:")

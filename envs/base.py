@@ -274,9 +274,8 @@ class ToolEnv(gym.Env[str, str]):
         now = self._now = self._prepare(index)
         if self._varies:
             self.protocol, self.dialect = self.protocol_of(now.task), self.dialect_of(now.task)
-        self._session = self._opened = self._backend.open(now.task, self._session_seed(now.task))
-        if self._perturb:
-            self._session = disguised(self._opened, now.task)
+        self._opened = self._backend.open(now.task, self._session_seed(now.task))
+        self._session = disguised(self._opened, now.task)
         self._steps: list[Step] = []
         self._texts = [now.prompt]
         self._length = len(now.prompt)

@@ -130,7 +130,7 @@ def _spoken_of(text: str, tool: Tool) -> list[str]:
         name
         for name, parts in names.items()
         if name.lower() in written
-        or (parts and heard.issuperset(parts))
+        or (parts and heard.issuperset(parts) and list(names.values()).count(parts) == 1)
         or (parts and parts[-1] in heard - _VAGUE and last.count(parts[-1]) == 1)
     ]
 

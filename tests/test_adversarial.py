@@ -99,7 +99,7 @@ def worth_of(tasks: Sequence[Task]) -> Worth:
 
 def worth_of_one(task: Task) -> Worth:
     decision, call_goal, goal = task.goal_of(DecisionGoal), task.goal_of(CallsGoal), task.goal_of(AnswerGoal)
-    any_call = decision is not None and decision.decision == "call"
+    any_call = decision is not None and decision.decision == "call" and call_goal is None
     kinds: tuple[type[Any], ...] = (CallsGoal, StateGoal, AnswerGoal, TextGoal)
     asked = [kind for kind in kinds if task.goal_of(kind) is not None]
     compared = call_goal is not None and not call_goal.exemplary

@@ -350,6 +350,7 @@ calls_made = st.lists(
 
 
 @pytest.mark.parametrize("dialect", READERS, ids=lambda dialect: str(dialect.format))
+@settings(max_examples=40)
 @given(calls_made)
 def test_calls_are_read_back_by_the_official_decoder(dialect: FormatDialect, calls: list[ToolCall]) -> None:
     action = dialect.render_action(calls)

@@ -225,8 +225,8 @@ def test_what_does_not_exist_is_refused() -> None:
 
 @pytest.mark.parametrize("category", STARTER_CATEGORIES)
 def test_the_gold_passes_every_turn(category: str) -> None:
-    for split in COUNTS:
-        for task in starter_multi_turn(category, split):
+    for split, step in (("train", 4), ("test", 1)):
+        for task in starter_multi_turn(category, split)[::step]:
             assert errors(task, gold_of(task)) == [None] * len(gold_of(task)), task.id
 
 

@@ -118,6 +118,7 @@ class BfclEnv(ToolEnv):
             memory=None if memory is None else str(memory),
             embedder=embedder,
             **({"backend": "official"} if self._official_classes else {}),
+            **({"dialect": None} if self._only_formats else {}),
         )
 
     def load_tasks(self, source: DataSource, split: str) -> Sequence[Task]:

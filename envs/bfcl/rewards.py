@@ -14,7 +14,6 @@ from callgym.envs.bfcl.official.agentic import answer_verdict, strict_answer
 from callgym.envs.bfcl.official.checker import Verdict, check, judge_text
 from callgym.envs.bfcl.official.multi_turn import FORCED
 from callgym.envs.bfcl.prompt_formats import PromptFormat
-from callgym.envs.perturbations.disguise import undisguised
 from callgym.episode import Episode, Score, Step
 from callgym.goal import AnswerGoal
 from callgym.rewards import Rubric, register_reward
@@ -44,7 +43,7 @@ def bfcl_ast(task: Task, episode: Episode) -> Score:
     category = _category(task)
     if category is None or category.protocol != "single" or not episode.steps:
         return _NOT_ASKED
-    verdict = _single_verdict(*undisguised(task, episode), category)
+    verdict = _single_verdict(task, episode, category)
     return _as_score(verdict.valid, verdict.error_type, verdict.message)
 
 
@@ -53,6 +52,9 @@ def _single_verdict(task: Task, episode: Episode, category: Category) -> Verdict
     functions: list[Any] = [tool.meta["bfcl"] for tool in task.tools]
     original: Any = task.meta.get("original_category", category.name)
     gold: Any = task.meta.get("gold")
+    if gold and len(gold) == 1:
+        # The official check of a single call looks at the first document; a perturbation may have added others.
+        functions.sort(key=lambda function: function["name"] not in gold[0])
     if category.kind == "format_sensitivity":
         form = PromptFormat.parse(str(task.meta["format"]))
         return judge_text(
