@@ -26,6 +26,8 @@ from callgym.tool import Tool
 __all__ = ["bfcl_agentic", "bfcl_answer", "bfcl_ast", "bfcl_multi_turn", "bfcl_turns"]
 
 _NOT_ASKED = Score(applies=False, explanation={"reason": "the task is none of this kind of BFCL's"})
+_LONGEST_ANSWER = 4_000
+"""Characters; an answer in a longer reply was put there among everything else."""
 _TEXT_DIALECTS = ("python",)
 """Dialects whose text the official decoder reads; in others calls arrive decoded, as from a function-calling API."""
 
@@ -146,7 +148,10 @@ def bfcl_answer(task: Task, episode: Episode) -> Score:
     if not _asks_answer(task):
         return _NOT_ASKED
     accepted: Any = task.meta["gold"]
-    value, explanation = strict_answer(episode.final_answer, accepted)
+    answer = episode.final_answer
+    if len(answer) > _LONGEST_ANSWER:
+        return Score(value=0.0, explanation={"why": f"over {_LONGEST_ANSWER} characters", "value": 0.0})
+    value, explanation = strict_answer(answer, accepted)
     return Score(value=value, explanation={**explanation, "value": value})
 
 

@@ -33,6 +33,8 @@ def when2call_choice(task: Task, episode: Episode) -> Score:
     step = episode.steps[0]
     _, _, spoken = step.action.rpartition("</think>")
     chosen = read_choice(task, spoken)
+    if chosen.by == "nothing" and step.content:  # a dialect that wraps words, such as openai
+        chosen = read_choice(task, step.content)
     expected = right_kind(task)
     explanation: dict[str, Any] = {
         "expected": expected,
