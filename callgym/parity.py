@@ -5,6 +5,7 @@ A suite is a function that takes a folder of fixtures and yields a Case for each
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import inspect
 import json
@@ -13,9 +14,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from callgym.errors import ConfigurationError
+from callgym.data import cache_folder, read_json_lines
+from callgym.errors import ConfigurationError, DataError
 
-__all__ = ["SUITES", "Case", "FileReport", "ParityReport", "run_suite", "suite_options"]
+__all__ = [
+    "SUITES",
+    "Case",
+    "FileReport",
+    "ParityReport",
+    "fixture_file",
+    "fixture_rows",
+    "official_folder",
+    "run_suite",
+    "suite_options",
+]
 
 SUITES = {
     "apibank": "callgym.envs.apibank.parity:cases",
@@ -132,3 +144,37 @@ def _cases_of(suite: str) -> Callable[..., Iterable[Case]]:
     module, _, name = SUITES[suite].partition(":")
     cases: Callable[..., Iterable[Case]] = getattr(importlib.import_module(module), name)
     return cases
+
+
+# What suites share.
+
+
+def fixture_file(folder: Path, stem: str) -> Path | None:
+    """``stem.jsonl`` or ``stem.jsonl.gz`` in a folder; None where there is neither."""
+    candidates = (folder / f"{stem}.jsonl", folder / f"{stem}.jsonl.gz")
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def fixture_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(Row number from 1, row) of a JSON Lines file, compressed or not.
+
+    Raises:
+        DataError: The file is damaged; the message names it.
+    """
+    if path.suffix != ".gz":
+        yield from read_json_lines(path)
+        return
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                yield number, json.loads(line)
+    except (OSError, EOFError, ValueError) as error:
+        raise DataError(f"{path}: not compressed JSON Lines ({error}); was it cut short?") from error
+
+
+def official_folder(family: str, fixtures: Path, data: str | None) -> Path:
+    """Where a suite's official files are: as given, else beside the fixtures, else those that were fetched."""
+    if data is not None:
+        return Path(data)
+    beside = fixtures.absolute().parent / family
+    return beside if beside.is_dir() else cache_folder() / family

@@ -208,7 +208,7 @@ def test_a_function_that_comes_later_is_unknown_before_and_documented_when_it_co
 
 def test_calling_where_no_call_is_asked_for_and_copies_cost() -> None:
     env = make_tool_env("bfcl/multi_turn_miss_param-v0", data="starter")
-    whole = twice = reading = 0
+    whole = twice = reading = 0.0
     for task in env.tasks[:20]:
         goal: Any = task.goal
         gold = [[call.reference() for call in turn] for turn in goal.turns]

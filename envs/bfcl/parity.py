@@ -7,18 +7,14 @@ The fixtures' format is described beside them; each row was made by running the 
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from callgym.data import cache_folder, read_json_lines
 from callgym.envs.bfcl import parity_agentic, parity_multi_turn, parity_single
 from callgym.envs.bfcl.files import BfclFiles
 from callgym.envs.bfcl.parity_context import Context
 from callgym.errors import DataError
-from callgym.parity import Case
+from callgym.parity import Case, fixture_file, fixture_rows, official_folder
 
 __all__ = ["cases"]
 
@@ -36,39 +32,15 @@ def cases(folder: Path, data: str | None = None) -> Iterator[Case]:
     Raises:
         DataError: There are no fixtures, a row is damaged, or the official files are missing.
     """
-    found = {stem: path for stem in _CASES if (path := _fixture(folder, stem)) is not None}
+    found = {stem: path for stem in _CASES if (path := fixture_file(folder, stem)) is not None}
     if not found:
         raise DataError(f"{folder} holds none of {', '.join(f'{stem}.jsonl[.gz]' for stem in _CASES)}")
-    context = Context(BfclFiles(_data_folder(folder, data)), folder)
+    context = Context(BfclFiles(official_folder("bfcl", folder, data)), folder)
     for stem, path in found.items():
-        for number, row in _rows(path):
+        for number, row in fixture_rows(path):
             try:
                 yield from _CASES[stem](row, context)
             except _DAMAGED as error:
                 if isinstance(error, DataError):
                     raise
                 raise DataError(f"{path}, row {number}: not a fixture ({type(error).__name__}: {error})") from error
-
-
-def _fixture(folder: Path, stem: str) -> Path | None:
-    candidates = (folder / f"{stem}.jsonl", folder / f"{stem}.jsonl.gz")
-    return next((path for path in candidates if path.is_file()), None)
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    if path.suffix != ".gz":
-        yield from read_json_lines(path)
-        return
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                yield number, json.loads(line)
-    except (OSError, EOFError, ValueError) as error:
-        raise DataError(f"{path}: not compressed JSON Lines ({error}); was it cut short?") from error
-
-
-def _data_folder(fixtures: Path, data: str | None) -> Path:
-    if data is not None:
-        return Path(data)
-    beside = fixtures.absolute().parent / "bfcl"
-    return beside if beside.is_dir() else cache_folder() / "bfcl"

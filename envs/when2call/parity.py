@@ -7,18 +7,15 @@ The fixtures' format is described beside them; numbers agree where they differ b
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from callgym.data import cache_folder, read_json_lines
 from callgym.envs.when2call.choices import choices_of
 from callgym.envs.when2call.metrics import choose, decide, judge_report, mcq_report
 from callgym.envs.when2call.rows import ANSWERS, LabelledRow, load_rows
 from callgym.errors import DataError
-from callgym.parity import Case
+from callgym.parity import Case, fixture_file, fixture_rows, official_folder
 
 __all__ = ["cases"]
 
@@ -40,12 +37,12 @@ def cases(folder: Path, data: str | None = None) -> Iterator[Case]:
     Raises:
         DataError: There are no fixtures, a row is damaged, or the official files are missing.
     """
-    found = {stem: path for stem in _CASES if (path := _fixture(folder, stem)) is not None}
+    found = {stem: path for stem in _CASES if (path := fixture_file(folder, stem)) is not None}
     if not found:
         raise DataError(f"{folder} holds none of {', '.join(f'{stem}.jsonl[.gz]' for stem in _CASES)}")
-    rows = {row.uuid: row for row in load_rows(_data_folder(folder, data), "judge").rows}
+    rows = {row.uuid: row for row in load_rows(official_folder("when2call", folder, data), "judge").rows}
     for stem, path in found.items():
-        for number, fixture in _rows(path):
+        for number, fixture in fixture_rows(path):
             try:
                 yield from _CASES[stem](fixture, rows)
             except _DAMAGED as error:
@@ -115,27 +112,3 @@ def _settled(found: Any, expected: Any) -> Any:
     if isinstance(found, float) and isinstance(expected, int | float) and abs(found - expected) <= _TOLERANCE:
         return expected
     return found
-
-
-def _fixture(folder: Path, stem: str) -> Path | None:
-    candidates = (folder / f"{stem}.jsonl", folder / f"{stem}.jsonl.gz")
-    return next((path for path in candidates if path.is_file()), None)
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    if path.suffix != ".gz":
-        yield from read_json_lines(path)
-        return
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                yield number, json.loads(line)
-    except (OSError, EOFError, ValueError) as error:
-        raise DataError(f"{path}: not compressed JSON Lines ({error}); was it cut short?") from error
-
-
-def _data_folder(fixtures: Path, data: str | None) -> Path:
-    if data is not None:
-        return Path(data)
-    beside = fixtures.absolute().parent / "when2call"
-    return beside if beside.is_dir() else cache_folder() / "when2call"

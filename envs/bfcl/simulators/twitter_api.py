@@ -145,7 +145,8 @@ class TwitterAPI(Simulator):
 
     def get_tweet(self, tweet_id: int) -> dict[str, Any]:
         """A tweet."""
-        return self.tweets[tweet_id] if tweet_id in self.tweets else _unknown(tweet_id)
+        found = self.tweets.get(tweet_id)
+        return _unknown(tweet_id) if found is None else found
 
     def get_user_tweets(self, username: str) -> list[dict[str, Any]]:
         """The tweets of a user."""
