@@ -420,9 +420,10 @@ MEGABYTE = 1_000_000
 
 @dataclass(frozen=True)
 class Reader:
-    """What reads texts that a policy writes, and between what it is given the pieces, how long."""
+    """What reads texts that a policy writes, and what the repetitions stand between, how long."""
 
     name: str
+    variant: str
     read: Callable[[str], object]
     openings: tuple[str, ...] = ("",)
     endings: tuple[str, ...] = ("",)
@@ -441,86 +442,86 @@ class Reader:
 def readers(tables: Tables) -> Iterator[Reader]:
     """All that read what a policy writes."""
     actions = hostile_actions()
-    openings = ("", "[f(", "[f(a=", "[f(a='", "[f(a=[", "[f(a={", "[f(a='a', b=(", "f(a=", "<think>")
-    dialect = partial(Reader, openings=openings, endings=("", "')]", "</think>[f(a=1)]"), others=actions)
-    yield dialect("PythonDialect.parse", PythonDialect().parse)
+    openings = ("", "[f(a=", "[f(a='", "[f(a={", "f(a=", "<think>")
+    dialect = partial(Reader, openings=openings, endings=("", "')]", "</think>[f(a=1)]"), lengths=(MAX_LENGTH,))
+    yield dialect("PythonDialect.parse", "", PythonDialect().parse, others=actions)
     for language in ("java", "javascript"):
-        yield dialect(f"CodeDialect.parse, {language}", CodeDialect(language).parse)
+        yield dialect("CodeDialect.parse", language, CodeDialect(language).parse, others=actions)
     yield from format_readers(actions)
     yield from code_readers(actions)
     yield from session_readers(tables, actions)
 
 
 def format_readers(actions: Mapping[str, str]) -> Iterator[Reader]:
-    """The prompt formats, and the official verdicts in each."""
+    """The prompt formats, and the official verdicts on texts."""
     function = {"name": "f", "parameters": {"type": "dict", "properties": {"a": {"type": "string"}}, "required": []}}
-    gold = [{"f": {"a": ["x", ""]}}]
+    judge = partial(judge_text, category="simple_python", functions=[function], gold=[{"f": {"a": ["x", ""]}}])
     openings = {
         "python": ("", "[f(a=", "[f(a='"),
         "json": ("", '[{"function": "f", "parameters": {"a": ', '[{"function": "f", "parameters": {"a": "'),
         "verbose_xml": ("", '<functions><function name="f"><param name="a" value="'),
         "concise_xml": ("", '<functions><function name="f"><param name="a" type="string">'),
     }
-    # How functions are documented makes no difference to reading.
-    for form in [form for form in FORMATS[:24] if form.doc_fmt == "json"]:
+    for form in [form for form in FORMATS[:24] if form.doc_fmt == "json"]:  # that makes no difference to reading
         tag = "<TOOLCALL>" if form.tagged else ""
-        read = partial(Reader, openings=tuple(tag + text for text in openings[form.ret_fmt]), others=actions)
-        yield read(f"FormatDialect.parse, {form.ret_fmt}{tag}", FormatDialect(form).parse)
-
-        def judge(text: str, ret_fmt: str = form.ret_fmt, tagged: bool = form.tagged) -> object:
-            return judge_text(text, "simple_python", [function], gold, ret_fmt=ret_fmt, tagged=tagged)
-
-        yield read(f"judge_text, {form.ret_fmt}{tag}", judge, lengths=(90_000, MEGABYTE))
+        opened = tuple(tag + opening for opening in openings[form.ret_fmt])
+        yield Reader("FormatDialect.parse", form.ret_fmt, FormatDialect(form).parse, opened, others=actions)
+        official = partial(judge, ret_fmt=form.ret_fmt, tagged=form.tagged)
+        yield Reader("judge_text", form.ret_fmt, official, opened, lengths=(90_000, MEGABYTE), others=actions)
     for language in ("java", "javascript"):
-        judge = partial(judge_text, category=f"simple_{language}", functions=[function], gold=gold)
+        official = partial(judge, category=f"simple_{language}")
         lengths = (syntax_tree.MOST_CHARACTERS, MEGABYTE)
-        yield Reader(f"judge_text, {language}", judge, ("", "[f(a="), lengths=lengths, others=actions)
+        yield Reader("judge_text, code", language, official, ("", "[f(a="), lengths=lengths, others=actions)
 
 
 def code_readers(actions: Mapping[str, str]) -> Iterator[Reader]:
-    """Values in Java and JavaScript, as both readers and each type have them."""
-    java = {"HashMap": "new HashMap<A>() {{", "ArrayList": "new ArrayList<A>() {{", "Array": "new int[]{"}
-    javascript = {"array": "[[", "dict": "{a:"}
-    for types, functions in ((java, (read_java, convert_java)), (javascript, (read_javascript, convert_javascript))):
-        for declared, function in product((*types, "float", "integer", "String"), functions):
+    """Values in Java and JavaScript: our reading of them, and the official conversion."""
+    openings = {
+        "java": {"HashMap": "new HashMap<A>() {{", "ArrayList": "new ArrayList<A>() {{", "Array": "new int[]{"},
+        "javascript": {"array": "[[", "dict": "{a:"},
+    }
+    functions = {
+        "java": {"values of code": read_java, "values of code, officially": convert_java},
+        "javascript": {"values of code": read_javascript, "values of code, officially": convert_javascript},
+    }
+    for language, types in openings.items():
+        for declared, (name, function) in product((*types, "integer", "float", "String"), functions[language].items()):
+            read = partial(read_value, function, declared)
+            opened = ("", types[declared]) if declared in types else ("",)
+            yield Reader(name, f"{language}, {declared}", read, opened, ("", "}}", "]]"), (4_900, MEGABYTE), actions)
 
-            def read(text: str, function: Any = function, declared: str = declared) -> None:
-                with contextlib.suppress(ValueError):  # as the official converters raise
-                    function(text, declared, "String")
 
-            openings = ("", types[declared]) if declared in types else ("",)
-            name = f"{function.__name__}, {declared}"
-            yield Reader(name, read, openings, ("", "}}", "]]"), (4_900, MEGABYTE), actions)
+def read_value(function: Callable[[str, str, str | None], object], declared: str, text: str) -> None:
+    """Read a value; the official converters raise where a number has too many digits."""
+    with contextlib.suppress(ValueError):
+        function(text, declared, "String")
 
 
 def session_readers(tables: Tables, actions: Mapping[str, str]) -> Iterator[Reader]:
     """Call texts of multi-turn tasks, answers, searches, and what is put into a memory."""
-    world = World(["VehicleControlAPI"], {}, tables)
-    openings = ("", "display_log(messages=", "display_log(messages='", "display_log(messages=[")
-    yield Reader("World.run_call_text", world.run_call_text, openings, ("", ")", "'])"), others=actions)
-    yield Reader("World.run_call_text, maths and files", grown_world(tables).run_call_text, lengths=(), others=LARGE)
+    run = World(["VehicleControlAPI"], {}, tables).run_call_text
+    openings, endings = ("", "display_log(messages=[", "display_log(messages=['"), ("", "'])")
+    yield Reader("World.run_call_text", "", run, openings, endings, others=actions)
+    run = grown_world(tables).run_call_text
+    yield Reader("World.run_call_text", "maths and files", run, lengths=(), others={text: text for text in LARGE})
     for name, rule in (("strict_answer", strict_answer), ("states_answer", states_answer)):
         answer = partial(rule, accepted=["a", "answer"])
-        yield Reader(name, answer, ("", "{'answer': '", "{'answer': "), ("", "'}"), others=actions)
+        yield Reader(name, "", answer, ("", "{'answer': '"), ("", "'}"), others=actions)
     words = " ".join(f"river{number} town founded {number}" for number in range(40_000))
-    yield Reader("SearchIndex.search", corpus_index("test").search, others={**actions, "different words": words})
-    for name in STORES:
-        yield Reader(f"memory, {name}: every tool", partial(remember, name), lengths=(MEGABYTE,), others=actions)
+    yield Reader("SearchIndex.search", "", corpus_index("test").search, others={**actions, "different words": words})
+    for store in STORES:
+        yield Reader("memory, all tools", store, partial(remember, store), lengths=(MEGABYTE,), others=actions)
 
 
-LARGE = {
-    text: text
-    for text in (
-        "power(base=9, exponent=999999999)",
-        "round_number(number=5, decimal_places=-999999999)",
-        "square_root(number=2, precision=99999999)",
-        "logarithm(value=3, base=2, precision=99999999)",
-        "find(path='.')",
-        "du(human_readable=True)",
-        "cp(source='a', destination='c')",
-        "grep(file_name='a', pattern='x')",
-    )
-}
+LARGE = (
+    "power(base=9, exponent=999999999)",
+    "round_number(number=5, decimal_places=-999999999)",
+    "square_root(number=2, precision=99999999)",
+    "logarithm(value=3, base=2, precision=99999999)",
+    "find(path='.')",
+    "du(human_readable=True)",
+    "cp(source='a', destination='c')",
+)
 """Calls that careless work takes long over."""
 
 
@@ -542,6 +543,17 @@ def remember(name: str, text: str) -> None:
     for tool, argument in product(store.tools, ("key", "value", "query", "text", "new_text", "old_text", "vec_id")):
         with contextlib.suppress(Refusal):
             store.call(tool, {argument: text})
+
+
+def hostile_reads(tables: Tables) -> Iterator[tuple[float, str, str, int]]:
+    """Milliseconds, which reader, over which text, and how many texts there were; the slowest of each reader."""
+    found: dict[str, list[tuple[float, str, int]]] = defaultdict(list)
+    for reader in readers(tables):
+        milliseconds, text, count = slowest_read(reader)
+        found[reader.name].append((milliseconds, f"{reader.variant}: {text}" if reader.variant else text, count))
+    for name, slowest in found.items():
+        milliseconds, text, _ = max(slowest)
+        yield milliseconds, name, text, sum(count for _, _, count in slowest)
 
 
 def slowest_read(reader: Reader) -> tuple[float, str, int]:
@@ -682,14 +694,10 @@ def main() -> None:
         over += ["hostile actions"] if steps[0][0] > HOSTILE_LIMIT_MS else []
         print(f"readers on hostile texts, milliseconds over the slowest (limit {HOSTILE_LIMIT_MS:g})")
         figures["readers_ms"] = {}
-        for reader in readers(tables):
-            milliseconds, name, count = slowest_read(reader)
-            excess = milliseconds > HOSTILE_LIMIT_MS
-            print(
-                f"{milliseconds:>10.2f}  {reader.name} ({count} texts): {name}{'  OVER' if excess else ''}", flush=True
-            )
-            figures["readers_ms"][reader.name] = milliseconds
-            over += [reader.name] if excess else []
+        for milliseconds, name, text, count in hostile_reads(tables):
+            print(f"{milliseconds:>10.2f}  {name} ({count:,} texts): {text}")
+            figures["readers_ms"][name] = milliseconds
+            over += [name] if milliseconds > HOSTILE_LIMIT_MS else []
     if "memory" in options.parts:
         traced, resident = memory_added(data, options.episodes)
         print(f"{options.episodes:,} multi-turn episodes, after the first {WARM_UP}:")
