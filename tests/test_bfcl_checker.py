@@ -1,4 +1,4 @@
-"""BFCL's single-turn rules: decoding, formats, the checker's quirks, hostile text, and the official fixtures."""
+"""BFCL's single-turn rules: decoding, formats, the checker's quirks, and hostile text."""
 
 from __future__ import annotations
 
