@@ -13,26 +13,18 @@ A label that is in the cache is never asked for again. Where there is none the s
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
-import threading
-import time
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
-from callgym.chat_server import completions_url, import_httpx, read_key
 from callgym.episode import Episode, Score
-from callgym.errors import ConfigurationError, DataError
 from callgym.goal import DecisionGoal
+from callgym.judging import ModelJudge, ReplyCache, characters, check_whole, key_of, quoted, user_texts
 from callgym.rewards.reply_kind import Kind, reply_kind
 from callgym.task import Task
-
-if TYPE_CHECKING:
-    import httpx
 
 __all__ = ["LABELS", "PROMPT", "PROMPT_VERSION", "KindJudge", "Label", "label_key", "label_text", "offline_judge"]
 
@@ -69,11 +61,6 @@ better, is not your concern. An offer to do more at the end of an answer is no r
 Reply with one JSON object and nothing else: {"classification": "<label>"}"""
 _AGAIN = "Your last reply held no such object. Begin with the brace, and use one of the four labels as it is written."
 
-_MAX_REPLY_BYTES = 1 << 20
-_MAX_WAIT_S = 30.0
-_OPENING = b'{"key": "'
-# A chat template knows its control words by these characters: <|im_end|>, [INST], {{ }}.
-_ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "<>[]{}|\u2028\u2029\uff5c"}
 _TAGGED = re.compile(r"<(?:tool_?calls?|function(?:_?calls?)?)\b|\[tool_calls?\]", re.IGNORECASE)
 _WRITTEN = re.compile(r"\[?\s*[^\W\d][\w.]*\(.*\)\s*\]?", re.DOTALL)
 
@@ -145,7 +132,7 @@ def _without_asking(task: Task, episode: Episode) -> _Told | None:
 # With a model.
 
 
-class KindJudge:
+class KindJudge(ModelJudge[Label]):
     """A reward: 1 where the judge's label is the right one, 0 where it is another, None without a label.
 
     It applies to tasks with a DecisionGoal. A call is ``tool_call``, and silence and a reply longer than ``max_reply``
@@ -187,47 +174,39 @@ class KindJudge:
             DataError: The cache holds lines that are no labels.
             MissingPackageError: httpx is not installed.
         """
-        for name, value in (("max_reply", max_reply), ("max_tokens", max_tokens), ("attempts", attempts)):
-            if not isinstance(value, int) or value < 1:
-                raise ConfigurationError(f"{name} is a whole number of at least 1, got {value!r}")
-        if not timeout_s > 0 or not backoff_s >= 0:
-            raise ConfigurationError(f"timeout_s is above 0 and backoff_s not below, got {timeout_s} and {backoff_s}")
-        self.url = completions_url(url, "the judge's")
-        self.model = model
-        self.counts: Counter[str] = Counter()
-        """How often a label was ``cached``, ``asked`` for and given, or ``failed`` (no reply) or ``unreadable``."""
+        check_whole(max_reply=max_reply)
+        super().__init__(
+            url,
+            model,
+            max_tokens=max_tokens,
+            timeout_s=timeout_s,
+            attempts=attempts,
+            backoff_s=backoff_s,
+            extra_body=extra_body,
+        )
         self._max_reply = max_reply
-        self._timeout_s = timeout_s
-        self._attempts = attempts
-        self._backoff_s = backoff_s
-        self._fixed = {**(extra_body or {}), "model": model, "temperature": 0.0, "max_tokens": max_tokens}
-        key = read_key()
-        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._file = _LabelFile(Path(cache))
-        self._client: httpx.Client | None = None
-        self._lock = threading.Lock()
+        self._cache = ReplyCache(Path(cache), "label", _as_label, "a judge of kinds")
 
     def __call__(self, task: Task, episode: Episode) -> Score:
         """The score of one episode; a server that fails makes it None and raises nothing."""
         told = _without_asking(task, episode)
         if told is None:
             return NOT_ASKED
-        reply = _characters(told.reply)
+        reply = characters(told.reply)
         if told.settled or len(reply) > self._max_reply:
             explanation: dict[str, Any] = {"label": told.label, "expected": told.expected, "by": "rules"}
             return Score(value=float(told.label == told.expected), explanation=explanation)
         tools = [tool.as_chat()["function"] for tool in task.tools]
-        question = _question(task)
+        question = user_texts(task)
         key = label_key(self.model, tools, question, reply)
-        label = self._file.find(key)
-        if label is not None:
-            self._count("cached")
-        else:
-            outcome, label, fault = self._ask(_as_data(tools, question, reply))
-            self._count(outcome)
-            if label is None:
-                return Score(value=None, explanation={"reason": fault, "key": key})
-            label = self._file.add(key, self.model, label)
+        prompts = (PROMPT, f"{PROMPT}\n\n{_AGAIN}")
+        label, fault = self._find_or_ask(
+            key,
+            PROMPT_VERSION,
+            lambda: self._ask(prompts, _as_data(tools, question, reply), _read_label, "label"),
+        )
+        if label is None:
+            return Score(value=None, explanation={"reason": fault, "key": key})
         return Score(
             value=float(label == told.expected),
             explanation={
@@ -240,144 +219,14 @@ class KindJudge:
             },
         )
 
-    def close(self) -> None:
-        """Close the connections; the next request opens them again."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
-
-    def _count(self, outcome: str) -> None:
-        with self._lock:
-            self.counts[outcome] += 1
-
-    def _ask(self, data: str) -> tuple[str, Label | None, str]:
-        """What came of asking (``asked``, ``failed``, ``unreadable``), the label, and why there is none."""
-        for prompt in (PROMPT, f"{PROMPT}\n\n{_AGAIN}"):
-            messages = [{"role": "system", "content": prompt}, {"role": "user", "content": data}]
-            text, fault = self._reply({**self._fixed, "messages": messages})
-            if text is None:
-                return "failed", None, f"the judge gave no reply: {fault}"
-            label = _read_label(text)
-            if label is not None:
-                return "asked", label, ""
-        return "unreadable", None, "the judge's reply is no label"
-
-    def _reply(self, body: dict[str, Any]) -> tuple[str | None, str]:
-        """The text of a response, or None and what failed."""
-        fault = ""
-        for attempt in range(self._attempts):
-            if attempt:
-                time.sleep(min(_MAX_WAIT_S, self._backoff_s * 2 ** (attempt - 1)))
-            status, text = self._post(body)
-            if status is not None and 200 <= status < 300:
-                return text, ""
-            # Neither the server's words nor the URL: records must not hold what they may quote.
-            fault = f"status {status}" if status is not None else text
-            if status is not None and status != 429 and status < 500:
-                break
-        return None, fault
-
-    def _post(self, body: dict[str, Any]) -> tuple[int | None, str]:
-        """Status and text of one response; None and what failed where there was none in time."""
-        library = import_httpx()
-        deadline = time.monotonic() + self._timeout_s
-        try:
-            with self._connected().stream("POST", self.url, json=body) as response:
-                parts: list[bytes] = []
-                size = 0
-                for part in response.iter_bytes():
-                    parts.append(part)
-                    size += len(part)
-                    if size > _MAX_REPLY_BYTES:
-                        return None, "a reply that is too long"
-                    if time.monotonic() > deadline:
-                        return None, "no reply in time"
-                return response.status_code, b"".join(parts).decode("utf-8", "replace")
-        except (library.HTTPError, library.StreamError) as error:
-            return None, type(error).__name__
-
-    def _connected(self) -> httpx.Client:
-        with self._lock:
-            if self._client is None:
-                self._client = import_httpx().Client(headers=self._headers, timeout=self._timeout_s)
-            return self._client
-
 
 def label_key(model: str, tools: list[dict[str, Any]], question: list[str], reply: str) -> str:
     """SHA-256, in hexadecimal, of all that a label depends on."""
-    text = json.dumps([model, PROMPT_VERSION, tools, question, reply], ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-class _LabelFile:
-    """Labels by key. Lines are only ever added; of two for one key the first counts."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = threading.Lock()
-        self._labels: dict[str, Label] = {}
-        self._torn = False
-        try:
-            lines = path.read_bytes().split(b"\n")
-        except FileNotFoundError:
-            return
-        except IsADirectoryError:
-            raise ConfigurationError(f"{path} is a folder; the cache of labels is a file") from None
-        self._torn = bool(lines[-1])  # a writer was stopped in the middle of a line
-        for number, line in enumerate(lines, 1):
-            if line:
-                self._read(line, f"{path}, row {number}")
-
-    def find(self, key: str) -> Label | None:
-        return self._labels.get(key)
-
-    def add(self, key: str, model: str, label: Label) -> Label:
-        """Keep a label, unless another thread was quicker; the one that counts."""
-        line = json.dumps({"key": key, "model": model, "prompt": PROMPT_VERSION, "label": label}) + "\n"
-        with self._lock:
-            if key not in self._labels:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                with self._path.open("ab") as file:  # one write a line: several processes may share the file
-                    file.write((("\n" if self._torn else "") + line).encode())
-                self._torn = False
-                self._labels[key] = label
-            return self._labels[key]
-
-    def _read(self, line: bytes, where: str) -> None:
-        try:
-            entry = json.loads(line)
-        except (ValueError, RecursionError):
-            if line.startswith(_OPENING) or _OPENING.startswith(line):
-                return  # a line that was cut off: its label is asked for again
-            entry = None
-        key, label = (entry.get("key"), _as_label(entry.get("label"))) if isinstance(entry, dict) else (None, None)
-        if not isinstance(key, str) or label is None:
-            raise DataError(f"{where}: no label, which has 'key' and 'label'; is it the file of a judge of kinds?")
-        self._labels.setdefault(key, label)
-
-
-def _question(task: Task) -> list[str]:
-    """Everything the user says, in order."""
-    said = [message.content or "" for message in task.messages if message.role == "user"]
-    return [_characters(text) for text in (*said, *(turn.content for turn in task.user_turns))]
+    return key_of(model, PROMPT_VERSION, tools, question, reply)
 
 
 def _as_data(tools: list[dict[str, Any]], question: list[str], reply: str) -> str:
-    """The three fields as JSON in which nothing can end a field or a turn: within texts brackets are escaped."""
-    parts = (
-        f'"{name}": {_quoted(value)}' for name, value in (("tools", tools), ("question", question), ("response", reply))
-    )
-    return "{" + ", ".join(parts) + "}"
-
-
-def _quoted(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_quoted(str(name))}: {_quoted(item)}" for name, item in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_quoted, value)) + "]"
-    text = json.dumps(_characters(value) if isinstance(value, str) else value, ensure_ascii=False)
-    return text.translate(_ESCAPED)
+    return quoted({"tools": tools, "question": question, "response": reply})
 
 
 def _read_label(text: str) -> Label | None:
@@ -394,8 +243,3 @@ def _read_label(text: str) -> Label | None:
 def _as_label(text: Any) -> Label | None:
     label = text.strip().lower() if isinstance(text, str) else None
     return cast(Label, label) if label in get_args(Label) else None
-
-
-def _characters(text: str) -> str:
-    """The text without half surrogates, which JSON can carry and UTF-8 cannot."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -25,9 +25,9 @@ _COLLECTIONS = frozenset(("Array", "ArrayList", "HashMap", "array", "dict"))
 # `$` also stands before a newline at the end, and `\d` for the digits of all scripts: so do they there.
 _INTEGER = re.compile(r"-?\d+$")
 _JAVA_LONG = re.compile(r"(-?\d+)[lL]$")
-_JAVA_DOUBLE = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$")
-_JAVA_FLOAT = re.compile(r"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)[fF]$")
-_JAVASCRIPT_FLOAT = re.compile(r"-?\d+(?:\.\d+)?$")
+_JAVA_DOUBLE = re.compile(r"-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?$")
+_JAVA_FLOAT = re.compile(r"(-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?)[fF]$")
+_JAVASCRIPT_FLOAT = re.compile(r"-?\d++(?:\.\d++)?$")
 _BIGINT = re.compile(r"-?\d+n$")
 
 _AS_LIST = re.compile(r"new\s+ArrayList<\w*>\(Arrays\.asList\(")

@@ -15,7 +15,7 @@ from callgym.errors import MissingPackageError
 
 __all__ = ["MOST_CHARACTERS", "code_of", "parse_code"]
 
-MOST_CHARACTERS = 2_500
+MOST_CHARACTERS = 2_000
 """A longer text is a failure: mending faulty text takes tree-sitter time that grows with its square."""
 
 # One parser for each thread and language: a parser that two threads use at once breaks.

@@ -23,6 +23,7 @@ __all__ = ["TOO_LONG", "CallExpression", "Container", "Fault", "ReadText", "read
 _ATOMS = frozenset((str, int, float, bool, type(None)))
 _MAX_CACHED = 500
 _LONG = 20_000
+_LONGEST = 500_000
 # One that is never closed goes on to the end.
 _QUOTED = re.compile(r"""'[^'\\]*+(?:\\.[^'\\]*+)*+('|\Z)|"[^"\\]*+(?:\\.[^"\\]*+)*+("|\Z)""", re.DOTALL)
 _MAX_BITS = 1_024
@@ -77,7 +78,7 @@ def _read(text: str) -> ReadText:
         return _of_flat(flat, "(" not in text[len(flat.name) + 1 :])
     head = text.partition("(")[0].rstrip()
     head = head.split(".")[1] if "." in head else head
-    if len(text) > _LONG and _is_too_long(text):
+    if len(text) > _LONGEST or (len(text) > _LONG and _is_too_long(text)):
         return ReadText(TOO_LONG, True, head)
     try:
         reader = _Reader()
