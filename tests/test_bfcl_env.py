@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,23 @@ def test_a_group_plays_each_task_by_its_own_protocol() -> None:
         "web_search_base": "dialogue",
         "live_irrelevance": "single",
     }
+
+
+@pytest.mark.parametrize(
+    "id",
+    [
+        "bfcl/simple_java-v0",
+        "bfcl/multi_turn_base-v0",
+        "bfcl/memory_vector-v0",
+        "bfcl/web_search_base-v0",
+        "bfcl/format_sensitivity-v0",
+        "when2call/mcq-v0",
+    ],
+)
+def test_an_environment_goes_through_pickle(id: str) -> None:
+    env = make_tool_env(id, data="starter")
+    again = pickle.loads(pickle.dumps(env))
+    assert oracle(again, 0).to_json() == oracle(env, 0).to_json()
 
 
 # The official multi-turn protocol, live.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
@@ -46,20 +45,19 @@ class BfclBackend:
             ConfigurationError: There is no such embedder.
             MissingPackageError: The package is asked for and not installed.
         """
-        official = official_tables() if official_classes else None
+        self._official = official_tables() if official_classes else None
         self._paper = AcceptingBackend()
-        memory = MemoryBackend(embedder)
-        web = WebBackend(provider)
-        self._open: dict[str, Callable[[Task, int], Session]] = {
-            "memory": memory.open,
-            "web_search": web.open,
-            "multi_turn": lambda task, seed: open_turns(task, official or _tables(str(task.meta["tables"]))),
-        }
+        self._memory = MemoryBackend(embedder)
+        self._web = WebBackend(provider)
 
     def open(self, task: Task, seed: int) -> Session:
         """A fresh session; nothing in it is random but what the scenario seeds itself."""
-        opener = self._open.get(CATEGORIES[str(task.meta["category"])].kind)
-        return self._paper.open(task, seed) if opener is None else opener(task, seed)
+        kind = CATEGORIES[str(task.meta["category"])].kind
+        if kind == "multi_turn":
+            return open_turns(task, self._official or _tables(str(task.meta["tables"])))
+        if kind == "memory":
+            return self._memory.open(task, seed)
+        return self._web.open(task, seed) if kind == "web_search" else self._paper.open(task, seed)
 
 
 @lru_cache(maxsize=8)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from callgym.call import ToolCall, ToolResult
 from callgym.data import DataSource
-from callgym.dialects import Dialect, ParsedAction, get_dialect
+from callgym.dialects import Dialect, ParsedAction
 from callgym.envs.base import FLAGS, Protocol, ToolEnv
 from callgym.envs.bfcl import rewards as _rewards  # noqa: F401  registers BFCL's rewards and rubrics
 from callgym.envs.bfcl.backend import BfclBackend
@@ -33,7 +33,7 @@ from callgym.tool_backends import ToolBackend
 
 __all__ = ["BfclEnv"]
 
-_PYTHON = get_dialect("python")
+_PYTHON = "python"
 _MAX_STEPS = 256
 _MAX_TURN_STEPS = 20
 
@@ -162,7 +162,8 @@ class BfclEnv(ToolEnv):
         category = self.category_of(task)
         if category.kind != "format_sensitivity":
             given = self._given_dialect
-            return code_dialect(category.language) if given is _PYTHON and category.language != "python" else given
+            # By name: after pickling it is another instance.
+            return code_dialect(category.language) if given.name == _PYTHON and category.language != "python" else given
         return format_dialect(str(task.meta["format"]), None if self.wording == "own" else self.source.folder)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:

@@ -190,5 +190,5 @@ def load_format_sensitivity(files: BfclFiles) -> Sequence[Task]:
     return FormatVariants(
         originals,
         tuple(str(prompt_format) for prompt_format in FORMATS),
-        lambda place, form, id: f"{_FORMAT_SENSITIVITY.name}_{place}:{form}:{id}",
+        f"{_FORMAT_SENSITIVITY.name}_",
     )

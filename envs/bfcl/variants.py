@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import overload
 
 from callgym.goal import CallsGoal
@@ -21,11 +21,11 @@ class FormatVariants(Sequence[Task]):
     ``meta`` has the ``format``, the ``original`` id and the ``original_category``, whose rules the task is checked by.
     """
 
-    def __init__(self, originals: Sequence[Task], formats: Sequence[str], name: Callable[[int, str, str], str]) -> None:
-        """Take the originals, the formats' configurations, and what names a task: (place, format, original id)."""
+    def __init__(self, originals: Sequence[Task], formats: Sequence[str], prefix: str) -> None:
+        """Take the originals, the formats' configurations, and what a task's id begins with: before its number."""
         self._originals = originals
         self._formats = formats
-        self._name = name
+        self._prefix = prefix
         self._made: dict[int, Task] = {}
 
     def __len__(self) -> int:
@@ -53,7 +53,8 @@ class FormatVariants(Sequence[Task]):
             }
             if form.startswith(_JSON) and not fits_json(original):
                 meta["label_fault"] = "the official reader of JSON cuts a list of objects: no call can pass"
-            self._made[place] = original.model_copy(update={"id": self._name(place, form, original.id), "meta": meta})
+            id = f"{self._prefix}{place}:{form}:{original.id}"
+            self._made[place] = original.model_copy(update={"id": id, "meta": meta})
         return self._made[place]
 
 

@@ -383,5 +383,5 @@ def starter_formats(split: str) -> Sequence[Task]:
     return FormatVariants(
         originals,
         tuple(str(prompt_format) for prompt_format in FORMATS),
-        lambda place, form, id: f"starter/format_sensitivity/{split}/{place}:{form}:{id}",
+        f"starter/format_sensitivity/{split}/",
     )
