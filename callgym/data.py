@@ -29,6 +29,7 @@ __all__ = [
     "DataSource",
     "Fetched",
     "cache_folder",
+    "canonical_sha256",
     "fetch_from",
     "find_source",
     "install_folder",
@@ -201,6 +202,11 @@ def recorded_sha256(family: str) -> dict[str, str]:
     """The SHA-256 of each fetched file of ``family`` by name, as recorded when it was fetched; empty without any."""
     manifest = cache_folder() / family / _MANIFEST
     return dict(read_json_file(manifest)) if manifest.is_file() else {}
+
+
+def canonical_sha256(value: Any) -> str:
+    """The SHA-256 of a JSON value written without spaces, keys sorted, ASCII only."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def sha256_of(path: Path) -> str:

@@ -54,7 +54,9 @@ __all__ = [
     "Perturbation",
     "Protocol",
     "ToolEnv",
+    "check_choice",
     "make_tool_env",
+    "without_flagged",
 ]
 
 MAX_ACTION_LENGTH = 32_768
@@ -354,7 +356,7 @@ class ToolEnv(gym.Env[str, str]):
         """Close the running session."""
         if self._session is not None:
             self._session.close()
-            self._session = None
+            self._session = self._opened = None
         self._now = None
         self._done = True
 
@@ -567,6 +569,22 @@ class ToolEnv(gym.Env[str, str]):
         reward = self.rubric.step_reward(task, self._steps, len(self._steps) - 1)
         vars(self._steps[-1])["reward"] = reward
         return reward
+
+
+def check_choice(name: str, value: Any, known: Sequence[str]) -> Any:
+    """The value, where it is one of those that an option can have.
+
+    Raises:
+        ConfigurationError: It is not; the message lists them.
+    """
+    if value not in known:
+        raise ConfigurationError(f"{name} is one of {', '.join(map(repr, known))}, got {value!r}")
+    return value
+
+
+def without_flagged(tasks: Sequence[Task]) -> list[Task]:
+    """The tasks whose own label has no fault that is known (``FLAGS``)."""
+    return [task for task in tasks if task.meta.keys().isdisjoint(FLAGS)]
 
 
 def make_tool_env(id: str, **options: Any) -> ToolEnv:

@@ -22,10 +22,10 @@ from typing import Any
 import pytest
 
 from callgym import download
-from callgym.data import cache_folder, verify
+from callgym.data import cache_folder, canonical_sha256, verify
 from callgym.download import DownloadError
 from callgym.envs.bfcl import fetch
-from callgym.envs.bfcl.fetch import canonical_sha256, copy_bfcl, download_bfcl
+from callgym.envs.bfcl.fetch import copy_bfcl, download_bfcl
 from callgym.envs.bfcl.files import CONSTANTS, LONG_CONTEXT, PROMPTS, BfclFiles
 from callgym.envs.bfcl.pins import PINS, Pins
 from callgym.envs.bfcl.source_tables import (

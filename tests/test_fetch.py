@@ -21,7 +21,7 @@ from click.testing import CliRunner, Result
 
 from callgym import download
 from callgym.cli import main
-from callgym.data import cache_folder, fetch_from, verify
+from callgym.data import cache_folder, canonical_sha256, fetch_from, verify
 from callgym.download import Downloader, DownloadError
 from callgym.envs.apibank import fetch
 from callgym.envs.apibank.class_literals import (
@@ -589,7 +589,7 @@ def test_tables_are_compared_with_what_was_read_when_they_were_pinned(
 ) -> None:
     assert "builtin_tables.json: read from the tool classes, and not equal" in run().stderr
     folder = cache_folder() / "apibank"
-    made = {name: fetch.canonical_sha256(json.loads((folder / name).read_bytes())) for name in PINS.made}
+    made = {name: canonical_sha256(json.loads((folder / name).read_bytes())) for name in PINS.made}
     monkeypatch.setattr(fetch, "PINS", small_pins(made))
     assert "not equal" not in run().stderr
 
@@ -710,7 +710,7 @@ def test_the_real_files_are_taken_with_the_tables_beside_them(
     assert {"level-1-response.json", "level-2-response.json"} <= {name.partition("/")[2] for name in taken}
     verify(folder)
     for name in PINS.made:
-        assert fetch.canonical_sha256(json.loads((folder / name).read_bytes())) == PINS.made[name], name
+        assert canonical_sha256(json.loads((folder / name).read_bytes())) == PINS.made[name], name
 
 
 def as_source(value: Any) -> str:

@@ -20,7 +20,7 @@ from callgym.envs.apibank.simulator.tables import Tables, has_tables, load_table
 from callgym.envs.apibank.starter import starter_backend, starter_dialogues, starter_tasks
 from callgym.envs.apibank.tasks import SAMPLES, Samples, load_official
 from callgym.envs.apibank.tools import make_tool
-from callgym.envs.base import FLAGS, Protocol, ToolEnv
+from callgym.envs.base import Protocol, ToolEnv, check_choice, without_flagged
 from callgym.envs.perturbations.renaming import Renaming
 from callgym.errors import ConfigurationError, DataError
 from callgym.goal import CallsGoal
@@ -89,9 +89,9 @@ class ApiBankEnv(ToolEnv):
             DataError: Data is missing or damaged.
         """
         self.level = level
-        self.protocol = _one_of("protocol", protocol, _PROTOCOLS)
-        self.samples = _one_of("samples", samples, SAMPLES)
-        self.state_policy = _one_of("state", state, _STATES)
+        self.protocol = check_choice("protocol", protocol, _PROTOCOLS)
+        self.samples = check_choice("samples", samples, SAMPLES)
+        self.state_policy = check_choice("state", state, _STATES)
         self.exclude_flagged = exclude_flagged
         self.official_faults = official_faults
         self.ranker = get_ranker(ranker)
@@ -122,9 +122,7 @@ class ApiBankEnv(ToolEnv):
             tasks = load_dialogues(source.folder, self.level, split, self._ranker, self.official_faults)
         else:
             tasks = load_official(source.folder, self.level, split, self.samples, self._ranker)
-        if not self.exclude_flagged:
-            return tasks
-        return [task for task in tasks if not task.meta.keys() & set(FLAGS)]
+        return without_flagged(tasks) if self.exclude_flagged else tasks
 
     def make_backend(self, source: DataSource) -> ToolBackend:
         """The simulators; the starter tasks of ``step`` have tools of their own."""
@@ -205,9 +203,3 @@ class ApiBankEnv(ToolEnv):
         renaming = Renaming.of(task)
         keywords = searches_for(renaming.original_name(gold.name), self._search, recorded)
         return gold if keywords is None else renaming.call(ToolCall(name=SEARCH, arguments={"keywords": keywords}))
-
-
-def _one_of(name: str, value: Any, known: Sequence[str]) -> Any:
-    if value not in known:
-        raise ConfigurationError(f"{name} is one of {', '.join(map(repr, known))}, got {value!r}")
-    return value

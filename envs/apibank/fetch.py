@@ -17,7 +17,16 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from callgym.data import Fetched, cache_folder, fetch_from, install_folder, read_json_file, recorded_sha256, sha256_of
+from callgym.data import (
+    Fetched,
+    cache_folder,
+    canonical_sha256,
+    fetch_from,
+    install_folder,
+    read_json_file,
+    recorded_sha256,
+    sha256_of,
+)
 from callgym.download import Downloader, DownloadError
 from callgym.envs.apibank.class_literals import (
     ToolClass,
@@ -167,8 +176,3 @@ def _read_classes(pins: Pins, stage: Path) -> list[str]:
         if pins.made[name] != canonical_sha256(value):
             notes.append(f"{name}: read from the tool classes, and not equal to what was read when they were pinned")
     return notes
-
-
-def canonical_sha256(value: Any) -> str:
-    """The SHA-256 of a JSON value written without spaces, keys sorted, ASCII only."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 from callgym.call import ToolCall, ToolResult
 from callgym.data import DataSource
 from callgym.dialects import Dialect, ParsedAction
-from callgym.envs.base import FLAGS, Protocol, ToolEnv
+from callgym.envs.base import Protocol, ToolEnv, check_choice, without_flagged
 from callgym.envs.bfcl import rewards as _rewards  # noqa: F401  registers BFCL's rewards and rubrics
 from callgym.envs.bfcl.backend import BfclBackend
 from callgym.envs.bfcl.categories import CATEGORIES, Category, categories_of
@@ -100,7 +100,7 @@ class BfclEnv(ToolEnv):
         self.exclude_flagged = exclude_flagged
         self.official_faults = official_faults
         self.max_turn_steps = _at_least_one("max_turn_steps", max_turn_steps)
-        self.wording = _one_of("wording", wording, ("own", "official"))
+        self.wording = check_choice("wording", wording, ("own", "official"))
         self._memory = None if memory is None else Path(memory)
         self._embedder = embedder
         self._index = index
@@ -109,7 +109,7 @@ class BfclEnv(ToolEnv):
             raise ConfigurationError(
                 "bfcl/format_sensitivity-v0 writes each task in its own format; it takes no dialect"
             )
-        self._official_classes = isinstance(backend, str) and bool(_one_of("backend", backend, ("official",)))
+        self._official_classes = isinstance(backend, str) and bool(check_choice("backend", backend, ("official",)))
         super().__init__(max_steps=max_steps, backend=None if isinstance(backend, str) else backend, **options)
         self._config.update(
             official_faults=official_faults,
@@ -131,9 +131,7 @@ class BfclEnv(ToolEnv):
             wording = _official_wording(files) if self.wording == "official" else None
             found = [official_tasks(files, category, split, self._memory, wording) for category in self.categories]
         tasks = found[0] if len(found) == 1 else [task for part in found for task in part]
-        if not self.exclude_flagged:
-            return tasks
-        return [task for task in tasks if not task.meta.keys() & set(FLAGS)]
+        return without_flagged(tasks) if self.exclude_flagged else tasks
 
     def _refuse_official_options(self) -> None:
         if self.wording == "official" or self._memory is not None:
@@ -170,7 +168,6 @@ class BfclEnv(ToolEnv):
         """As in ToolEnv; ``info["category"]`` names the task's category."""
         observation, info = super().reset(seed=seed, options=options)
         info["category"] = self.task.meta["category"]
-        self._tried = 0
         return observation, info
 
     def run_call(self, call: ToolCall) -> ToolResult:
@@ -267,12 +264,6 @@ def _any_value(schema: dict[str, Any]) -> Any:
         return {name: _any_value(schema.get("properties", {}).get(name, {})) for name in required}
     plain: dict[str, Any] = {"integer": 1, "number": 1.0, "boolean": True, "array": [], "null": None}
     return plain.get(kind, "x")
-
-
-def _one_of(name: str, value: Any, known: Sequence[str]) -> Any:
-    if value not in known:
-        raise ConfigurationError(f"{name} is one of {', '.join(map(repr, known))}, got {value!r}")
-    return value
 
 
 def _at_least_one(name: str, value: Any) -> int:

@@ -20,9 +20,8 @@ import zlib
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
-from callgym.data import Fetched, cache_folder, fetch_from, install_folder, sha256_of
+from callgym.data import Fetched, cache_folder, canonical_sha256, fetch_from, install_folder, sha256_of
 from callgym.download import MAX_MEMBER_BYTES, Downloader, DownloadError
 from callgym.envs.bfcl.files import CONSTANTS, LONG_CONTEXT, PROMPTS, SIBLING
 from callgym.envs.bfcl.pins import PINS
@@ -196,8 +195,3 @@ def _differs(name: str) -> str:
 
 def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def canonical_sha256(value: Any) -> str:
-    """The SHA-256 of a JSON value written without spaces, keys sorted, ASCII only."""
-    return _sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode())

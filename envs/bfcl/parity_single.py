@@ -11,7 +11,6 @@ from callgym.envs.bfcl.files import BfclFiles
 from callgym.envs.bfcl.official.checker import Verdict, judge_decoded, judge_text
 from callgym.envs.bfcl.official.decode import DecodeFailure, counts_as_empty, decode, execute_calls, format_ok
 from callgym.envs.bfcl.official.python_text import read_literal
-from callgym.envs.bfcl.official.standardise import standardise
 from callgym.envs.bfcl.parity_context import Context
 from callgym.parity import Case
 
@@ -78,17 +77,12 @@ def _executed(text: str) -> list[str] | None:
         return None
 
 
-def _standardize_string(row: dict[str, Any], context: Context) -> Iterator[Case]:
-    yield Case("standardize_string", row["case"], row["standardized"], standardise(row["text"]))
-
-
 CASES: dict[str, Callable[[dict[str, Any], Context], Iterator[Case]]] = {
     "single_turn": _single_turn,
     "decode_probes": _decode_probes,
     "checker_probes": _checker_probes,
     "fc_decoded": _fc_decoded,
     "format_sensitivity": _format_sensitivity,
-    "standardize_string": _standardize_string,
 }
 """Fixture file to the function that compares one of its rows."""
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from callgym.data import find_source
+from callgym.data import DataSource, find_source
 from callgym.envs.bfcl.categories import CATEGORIES, category_of
 from callgym.envs.bfcl.files import BfclFiles
 from callgym.envs.bfcl.loading import official_tasks, starter_tasks
 from callgym.envs.bfcl.official.leaderboard import columns, format_sensitivity
 from callgym.envs.bfcl.rewards import bfcl_agentic, bfcl_ast, bfcl_multi_turn
+from callgym.envs.played import PlayedTasks
 from callgym.episode import Episode
 from callgym.errors import DataError
 from callgym.task import Task
@@ -35,7 +36,7 @@ def official_scores(episodes: Iterable[Episode], data: str = "auto") -> Iterator
     Raises:
         DataError: The data is missing, or an episode is of none of its tasks.
     """
-    tasks = _Tasks(data)
+    tasks = PlayedTasks(find_source("bfcl", data), _load)
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     formats: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for episode in episodes:
@@ -58,34 +59,11 @@ def official_scores(episodes: Iterable[Episode], data: str = "auto") -> Iterator
     yield {"leaderboard": columns(pairs, statistics)}
 
 
-class _Tasks:
-    """Finds the tasks of episodes; a category's are loaded when one of them is met."""
-
-    def __init__(self, data: str) -> None:
-        self._source = find_source("bfcl", data)
-        self._tasks: dict[str, Task] = {}
-        self._loaded: set[tuple[str, str]] = set()
-
-    def of(self, episode: Episode) -> Task:
-        id = episode.task_id
-        if id not in self._tasks:
-            self._load(id)
-        if id not in self._tasks:
-            raise DataError(f"an episode's task {id!r} is none of the tasks in data={self._source.kind!r}")
-        return self._tasks[id]
-
-    def _load(self, id: str) -> None:
-        category = category_of(id)
-        split = id.split("/")[2] if id.startswith("starter/") else "test"
-        if (category.name, split) in self._loaded:
-            return
-        self._loaded.add((category.name, split))
-        if id.startswith("starter/"):
-            found = starter_tasks(category, split)
-        elif self._source.folder is None:
-            raise DataError(
-                "official scores of official tasks need their files: give the folder, or: callgym fetch bfcl"
-            )
-        else:
-            found = official_tasks(BfclFiles(self._source.folder), category, split)
-        self._tasks.update((task.id, task) for task in found)
+def _load(source: DataSource, id: str) -> Sequence[Task]:
+    """The tasks of the category and split that an id is of."""
+    category = category_of(id)
+    if id.startswith("starter/"):
+        return starter_tasks(category, id.split("/")[2])
+    if source.folder is None:
+        raise DataError("official scores of official tasks need their files: give the folder, or: callgym fetch bfcl")
+    return official_tasks(BfclFiles(source.folder), category, "test")

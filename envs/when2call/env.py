@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from callgym.data import DataSource, cache_folder, check_split
-from callgym.envs.base import FLAGS, ToolEnv
+from callgym.envs.base import ToolEnv, check_choice, without_flagged
 from callgym.envs.when2call import rewards as _rewards  # noqa: F401  registers When2Call's rewards and rubrics
 from callgym.envs.when2call.judge import KindJudge
 from callgym.envs.when2call.offer import offered_task
@@ -70,11 +70,9 @@ class When2CallEnv(ToolEnv):
             ConfigurationError: An argument has a value it cannot have.
             DataError: Data is missing or damaged.
         """
-        if form not in _FORMS:
-            raise ConfigurationError(f"form is one of {', '.join(_FORMS)}, got {form!r}")
         if judge != "rules" and form != "judge":
             raise ConfigurationError("judge=... is for when2call/judge-v0")
-        self.form = form
+        self.form = check_choice("form", form, _FORMS)
         self.exclude_flagged = exclude_flagged
         self._choice_family = choice_family
         if form == "judge" and rubric == "default":
@@ -90,7 +88,7 @@ class When2CallEnv(ToolEnv):
         else:
             tasks = load_mcq(source.folder, split) if self.form == "mcq" else load_open(source.folder, split)
         if self.exclude_flagged:
-            tasks = [task for task in tasks if not task.meta.keys() & set(FLAGS)]
+            tasks = without_flagged(tasks)
         if self.form == "mcq":
             tasks = [offered_task(task, self._choice_family) for task in tasks]
         return tasks

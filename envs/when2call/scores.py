@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from callgym.data import find_source
+from callgym.data import DataSource, find_source
+from callgym.envs.played import PlayedTasks
 from callgym.envs.when2call.judge import offline_judge
 from callgym.envs.when2call.metrics import Decided, judge_report, mcq_report
 from callgym.envs.when2call.offer import offered_task
@@ -33,7 +34,7 @@ def official_scores(episodes: Iterable[Episode], data: str = "auto") -> Iterator
     Raises:
         DataError: The data is missing, or an episode is of none of its tasks.
     """
-    tasks = _Tasks(data)
+    tasks = PlayedTasks(find_source("when2call", data), _load)
     chosen: list[Decided] = []
     said: list[tuple[Answer, str]] = []
     offered: list[int] = []
@@ -60,26 +61,10 @@ def _label(task: Task, episode: Episode) -> str:
     return str(score.explanation.get("label") or _NO_LABEL)
 
 
-class _Tasks:
-    """Finds the tasks of episodes."""
-
-    def __init__(self, data: str) -> None:
-        self._source = find_source("when2call", data)
-        self._tasks: dict[str, Task] = {}
-
-    def of(self, episode: Episode) -> Task:
-        id = episode.task_id
-        if id not in self._tasks:
-            self._load(id)
-        if id not in self._tasks:
-            raise DataError(f"an episode's task {id!r} is none of the tasks in data={self._source.kind!r}")
-        return self._tasks[id]
-
-    def _load(self, id: str) -> None:
-        if id.startswith("starter/"):
-            found: Iterable[Task] = starter_tasks(id.split("/")[2])
-        elif self._source.folder is None:
-            raise DataError("scores of official tasks need their files: give the folder, or: callgym fetch when2call")
-        else:
-            found = [*load_mcq(self._source.folder), *load_open(self._source.folder)]
-        self._tasks.update((task.id, task) for task in found)
+def _load(source: DataSource, id: str) -> Iterable[Task]:
+    """The tasks of the set that an id is of."""
+    if id.startswith("starter/"):
+        return starter_tasks(id.split("/")[2])
+    if source.folder is None:
+        raise DataError("scores of official tasks need their files: give the folder, or: callgym fetch when2call")
+    return [*load_mcq(source.folder), *load_open(source.folder)]
