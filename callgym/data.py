@@ -11,6 +11,7 @@ platform's cache folder), never shipped. ``data=`` of ``gym.make`` chooses:
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -33,6 +34,7 @@ __all__ = [
     "fetch_from",
     "find_source",
     "install_folder",
+    "naming_place",
     "read_json_file",
     "read_json_lines",
     "recorded_sha256",
@@ -273,6 +275,24 @@ def _read_text(path: Path) -> str:
         ) from None
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 text ({error}); fetch it again.") from error
+
+
+@contextlib.contextmanager
+def naming_place(where: str, what: str, mend: str) -> Iterator[None]:
+    """Turn what damaged data provokes into a DataError that says where it is; one that says so already is let pass.
+
+    Args:
+        where: File and row.
+        what: What it cannot be read as: "an entry".
+        mend: What to do about it.
+    """
+    try:
+        yield
+    except DataError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
+        fault = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        raise DataError(f"{where}: cannot be read as {what} ({fault}); {mend}") from error
 
 
 def check_split(split: str, known: tuple[str, ...], where: str) -> None:

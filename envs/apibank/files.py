@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from callgym.data import read_json_file, read_json_lines
+from callgym.data import naming_place, read_json_file, read_json_lines
 from callgym.errors import DataError
 
 __all__ = ["DialogueReader", "naming", "read_rows"]
@@ -65,13 +64,6 @@ def read_rows(path: Path, keys: tuple[str, ...]) -> list[dict[str, Any]]:
     return rows
 
 
-@contextlib.contextmanager
-def naming(where: str) -> Iterator[None]:
+def naming(where: str) -> contextlib.AbstractContextManager[None]:
     """Turn what a damaged row provokes into an error that names the row."""
-    try:
-        yield
-    except DataError:
-        raise
-    except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-        fault = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        raise DataError(f"{where}: cannot be read as a sample ({fault}); fetch the file again.") from error
+    return naming_place(where, "a sample", "fetch the file again.")

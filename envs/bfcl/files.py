@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from callgym.data import read_json_file, read_json_lines
+from callgym.data import naming_place, read_json_file, read_json_lines
 from callgym.errors import DataError
 
 __all__ = ["CLASS_FILES", "CONSTANTS", "LONG_CONTEXT", "PROMPTS", "SIBLING", "BfclFiles", "naming"]
@@ -135,13 +134,6 @@ def _read_packed(path: Path) -> dict[str, Any]:
     return content
 
 
-@contextlib.contextmanager
-def naming(where: str) -> Iterator[None]:
+def naming(where: str) -> contextlib.AbstractContextManager[None]:
     """Turn what a damaged row provokes into an error that names the row."""
-    try:
-        yield
-    except DataError:
-        raise
-    except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-        fault = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        raise DataError(f"{where}: cannot be read as an entry ({fault}); {_MEND}") from error
+    return naming_place(where, "an entry", _MEND)

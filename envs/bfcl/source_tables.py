@@ -12,6 +12,8 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from callgym.envs.bfcl.files import CLASS_FILES
+
 __all__ = ["ELLIPSIS", "SOURCES", "Tables", "read_constants", "read_long_context", "read_prompts"]
 
 ELLIPSIS = "@@ELLIPSIS@@"
@@ -19,18 +21,10 @@ ELLIPSIS = "@@ELLIPSIS@@"
 _CLASSES = "eval_checker/multi_turn_eval/func_source_code"
 _PROMPTS = "constants/default_prompts.py"
 _LONG_CONTEXT = f"{_CLASSES}/long_context.py"
-_CLASS_SOURCES = {
-    "MathAPI": "math_api",
-    "MessageAPI": "message_api",
-    "TwitterAPI": "posting_api",
-    "TicketAPI": "ticket_api",
-    "TradingBot": "trading_bot",
-    "TravelAPI": "travel_booking",
-    "VehicleControlAPI": "vehicle_control",
-}
+_WITH_STATE = ("MessageAPI", "TwitterAPI", "TicketAPI", "TradingBot", "TravelAPI", "VehicleControlAPI")
+_CLASS_SOURCES = {name: CLASS_FILES[name] for name in ("MathAPI", *_WITH_STATE)}
 SOURCES = (*(f"{_CLASSES}/{stem}.py" for stem in _CLASS_SOURCES.values()), _LONG_CONTEXT, _PROMPTS)
 """The files that are read, below the package's folder."""
-_WITH_STATE = ("MessageAPI", "TwitterAPI", "TicketAPI", "TradingBot", "TravelAPI", "VehicleControlAPI")
 
 
 class Tables(NamedTuple):

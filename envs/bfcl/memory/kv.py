@@ -10,9 +10,7 @@ from typing import Any
 
 from rank_bm25 import BM25Plus
 
-from callgym.envs.bfcl.memory.store import CORE_ENTRIES, CORE_LENGTH, LONG_TERM_ENTRIES, LONG_TERM_LENGTH
-from callgym.envs.bfcl.method_call import call_method
-from callgym.envs.bfcl.simulators.base import Refusal
+from callgym.envs.bfcl.memory.store import CORE_ENTRIES, CORE_LENGTH, LONG_TERM_ENTRIES, LONG_TERM_LENGTH, MemoryStore
 from callgym.errors import DataError
 
 __all__ = ["MemoryKv"]
@@ -107,11 +105,13 @@ def _words(text: Any) -> list[str]:
     return words
 
 
-class MemoryKv:
+class MemoryKv(MemoryStore):
     """Two key-value memories: core (7 entries of 300 characters) and archival (50 of 2,000).
 
     Keys are snake_case. A search in an empty memory divides by zero, officially too.
     """
+
+    official = "MemoryAPI_kv"
 
     def __init__(self) -> None:
         self._core = _Entries(_CORE)
@@ -121,17 +121,6 @@ class MemoryKv:
             for tool in ("add", "remove", "replace", "clear", "retrieve", "list_keys", "key_search"):
                 self._methods[f"{prefix}_{tool}"] = getattr(entries, tool)
         self._methods["core_memory_retrieve_all"] = self._core.retrieve_all
-
-    @property
-    def tools(self) -> tuple[str, ...]:
-        """The names of its tools."""
-        return tuple(self._methods)
-
-    def call(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        """Run a tool; raises Refusal where the official code raises."""
-        if name not in self._methods:
-            raise Refusal(f"name '{name}' is not defined")
-        return call_method("MemoryAPI_kv", name, self._methods[name], arguments)
 
     def snapshot(self) -> dict[str, Any]:
         """``{"core_memory": {key: text}, "archival_memory": {key: text}}``."""

@@ -11,9 +11,12 @@ shared between stores.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, Protocol, get_args
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal, get_args
 
+from callgym.envs.bfcl.method_call import call_method
+from callgym.envs.bfcl.simulators.base import Refusal
 from callgym.errors import ConfigurationError
 
 __all__ = ["CORE_ENTRIES", "CORE_LENGTH", "LONG_TERM_ENTRIES", "LONG_TERM_LENGTH", "STORES", "MemoryStore", "StoreName"]
@@ -32,12 +35,18 @@ LONG_TERM_LENGTH = 2000
 """Characters of one of them."""
 
 
-class MemoryStore(Protocol):
+class MemoryStore(ABC):
     """One memory, of one episode."""
+
+    official: ClassVar[str]
+    """The official class, which texts of wrong calls name."""
+    _methods: dict[str, Callable[..., Any]]
+    """Tool to what runs it."""
 
     @property
     def tools(self) -> tuple[str, ...]:
         """The names of its tools."""
+        return tuple(self._methods)
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Any:
         """Run a tool; the result is a JSON value of its own.
@@ -45,10 +54,15 @@ class MemoryStore(Protocol):
         Raises:
             Refusal: The official code raises here; the text is the official one.
         """
+        if name not in self._methods:
+            raise Refusal(f"name '{name}' is not defined")
+        return call_method(self.official, name, self._methods[name], arguments)
 
+    @abstractmethod
     def snapshot(self) -> dict[str, Any]:
         """The content in the official form, a JSON object of its own."""
 
+    @abstractmethod
     def load(self, snapshot: Mapping[str, Any]) -> None:
         """Replace the content; an empty snapshot empties the memory.
 
@@ -56,6 +70,7 @@ class MemoryStore(Protocol):
             DataError: It is no snapshot of this kind of store.
         """
 
+    @abstractmethod
     def context_text(self) -> str:
         """What the system message shows of the memory."""
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from callgym.envs.bfcl.method_call import call_method
-from callgym.envs.bfcl.simulators.base import Refusal
+from callgym.envs.bfcl.memory.store import MemoryStore
 from callgym.errors import DataError
 
 __all__ = ["SUMMARY_LENGTH", "MemorySummary"]
@@ -16,12 +15,14 @@ SUMMARY_LENGTH = 10_000
 _MOST_AFTER_REPLACING = 10 * SUMMARY_LENGTH
 
 
-class MemorySummary:
+class MemorySummary(MemoryStore):
     """One text of up to 10,000 characters.
 
     Officially a replacement is only limited in the length of the new text, not of what comes out, which a few
     calls can make endless; here ten times the limit is the end.
     """
+
+    official = "MemoryAPI_rec_sum"
 
     def __init__(self) -> None:
         self._text = ""
@@ -32,17 +33,6 @@ class MemorySummary:
             "memory_retrieve": self._retrieve,
             "memory_update": self._update,
         }
-
-    @property
-    def tools(self) -> tuple[str, ...]:
-        """The names of its tools."""
-        return tuple(self._methods)
-
-    def call(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        """Run a tool; raises Refusal where the official code raises."""
-        if name not in self._methods:
-            raise Refusal(f"name '{name}' is not defined")
-        return call_method("MemoryAPI_rec_sum", name, self._methods[name], arguments)
 
     def _append(self, text: Any) -> Any:
         text = str(text)

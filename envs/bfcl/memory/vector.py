@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from callgym.envs.bfcl.memory.embedding import Embedder, get_embedder
-from callgym.envs.bfcl.memory.store import CORE_ENTRIES, CORE_LENGTH, LONG_TERM_ENTRIES, LONG_TERM_LENGTH
-from callgym.envs.bfcl.method_call import call_method
-from callgym.envs.bfcl.simulators.base import Refusal
+from callgym.envs.bfcl.memory.store import CORE_ENTRIES, CORE_LENGTH, LONG_TERM_ENTRIES, LONG_TERM_LENGTH, MemoryStore
 from callgym.errors import DataError
 
 __all__ = ["MemoryVector"]
@@ -108,7 +106,7 @@ def _require_text(value: Any) -> None:
         raise TypeError(f"object of type '{type(value).__name__}' is no text")
 
 
-class MemoryVector:
+class MemoryVector(MemoryStore):
     """Two memories of texts: core (7 of 300 characters) and archival (50 of 2,000).
 
     Ids count up from 0 in each and start anew when it is cleared. An empty core memory shows as ``{}``, as
@@ -117,6 +115,8 @@ class MemoryVector:
     Args:
         embedder: What compares texts: "lexical", "minilm" or an Embedder; similarities are rounded to 6 digits.
     """
+
+    official = "MemoryAPI_vector"
 
     def __init__(self, embedder: str | Embedder = "lexical") -> None:
         chosen = get_embedder(embedder)
@@ -127,17 +127,6 @@ class MemoryVector:
             for prefix, texts in (("core_memory", self._core), ("archival_memory", self._archival))
             for tool in ("add", "remove", "update", "clear", "retrieve", "retrieve_all")
         }
-
-    @property
-    def tools(self) -> tuple[str, ...]:
-        """The names of its tools."""
-        return tuple(self._methods)
-
-    def call(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        """Run a tool; raises Refusal where the official code raises."""
-        if name not in self._methods:
-            raise Refusal(f"name '{name}' is not defined")
-        return call_method("MemoryAPI_vector", name, self._methods[name], arguments)
 
     def snapshot(self) -> dict[str, Any]:
         """``{"core_memory": {"next_id", "store": {id: text}}, "archival_memory": ...}``, ids as texts."""
