@@ -140,6 +140,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 _IDENTIFIER = re.compile(r"\w+")
+_NUMBERED = re.compile(r"(?:arg|argument|param|parameter)_?\d+", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 _NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\da-zA-Z_]+")
 _STOP = _words("the a an of is are has have in on for with and or by at new my your their its to from")
@@ -219,6 +220,8 @@ def _heard(asked: str) -> set[str]:
 
 
 def _parts(parameter: str, as_word: Callable[[str], str]) -> list[str]:
+    if _NUMBERED.fullmatch(parameter):  # arg_2: its only word is every parameter's
+        return []
     return [as_word(part) for part in _NAME_WORD.findall(parameter)]
 
 

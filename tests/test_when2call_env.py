@@ -125,6 +125,23 @@ def test_each_offered_reply_pays_where_it_is_right_and_nowhere_else() -> None:
             assert play(env, index, answers[kind]).episode_return == float(kind == right_kind(task)), (task.id, kind)
 
 
+def test_under_other_names_a_question_for_another_tool_s_parameter_is_not_paid() -> None:
+    env = env_of("open", perturb=["rename"])
+    asked = 0
+    for index, task in enumerate(env.tasks):
+        if task.meta["decision"] != "ask":
+            continue
+        assert play(env, index).episode_return == 1.0
+        missing: Any = env.task.goal
+        new_names = [list(tool.properties) for tool in env.task.tools]
+        assert len({name for names in new_names for name in names}) == sum(map(len, new_names))
+        other = next((name for names in new_names for name in names if missing.missing[0] not in names), None)
+        if other is not None:
+            asked += 1
+            assert play(env, index, f"Could you please tell me {other}?").episode_return == 0.0, task.id
+    assert asked > 40
+
+
 # Choices.
 
 

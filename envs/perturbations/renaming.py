@@ -86,8 +86,15 @@ class Renaming:
         known = dict(self.parameters.get(name, {}))
         if "parameters" in self.parts:
             new = [parameter for parameter in parameters if parameter not in known and parameter not in kept]
-            known = parameter_names(new, self.style, self.salt, known, {*parameters})
+            known = parameter_names(new, self.style, self.salt, known, {*parameters, *self._numbered(name)})
         return replace(self, tools=tools, parameters={**self.parameters, **({name: known} if known else {})})
+
+    def _numbered(self, but: str) -> set[str]:
+        """The neutral names of other tools' parameters: a number means one thing in a task, so that a question back
+        that names it asks for that thing."""
+        if self.style != "neutral":
+            return set()
+        return {new for tool, names in self.parameters.items() if tool != but for new in names.values()}
 
     def extended_by(self, value: Any) -> Renaming:
         """With names for the tools whose documents are in a JSON value."""
