@@ -11,18 +11,24 @@ SEEDS ?= 0
 export OMP_WAIT_POLICY ?= passive
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint fuzz clean
 
 demo: .venv/.demo
 	.venv/bin/python examples/demo.py --data "$(DATA)" --seeds $(SEEDS)
 
 test: .venv/.test
-	.venv/bin/python -m pytest
+	.venv/bin/python -m pytest --numprocesses auto --dist loadscope
 
 lint: .venv/.test
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+
+# Coverage-guided fuzzing of the dialects' parsers; make fuzz RUNS=500000 for hours of it.
+RUNS ?= 20000
+fuzz: .venv/.test
+	.venv/bin/python -m pip install --quiet --editable ".[fuzz]"
+	.venv/bin/python benchmarks/fuzz_dialects.py --runs $(RUNS)
 
 clean:
 	rm -rf .venv build dist *.egg-info runs

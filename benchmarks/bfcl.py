@@ -32,7 +32,8 @@ from typing import Any
 from bfcl_reference import Reference, load_reference
 
 from callgym.data import cache_folder
-from callgym.dialects.python_calls import MAX_LENGTH, PythonDialect
+from callgym.dialects.base import MAX_LENGTH
+from callgym.dialects.python_calls import PythonDialect
 from callgym.envs.base import make_tool_env
 from callgym.envs.bfcl.categories import CATEGORIES
 from callgym.envs.bfcl.code_dialect import CodeDialect

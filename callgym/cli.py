@@ -4,11 +4,9 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import json
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ import click
 import gymnasium as gym
 
 from callgym.checker import check_tool_env
+from callgym.command_line import explained
 from callgym.data import DataNotice, cache_folder
 from callgym.errors import CallGymError
 from callgym.parity import SUITES, run_suite, suite_options
@@ -35,20 +34,6 @@ _SCORERS = {
     "when2call": "callgym.envs.when2call.scores",
 }
 """Benchmark to the module whose ``official_scores`` yields a row a level or category."""
-
-
-def _explained(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn CallGym's own errors into one line on stderr and exit status 1; bugs keep their traceback."""
-
-    @functools.wraps(command)
-    def run(*args: Any, **kwargs: Any) -> None:
-        try:
-            command(*args, **kwargs)
-        except (CallGymError, gym.error.Error, OSError) as error:
-            message = " ".join(str(error).split())
-            raise click.ClickException(message) from error
-
-    return run
 
 
 def _notice(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
@@ -96,7 +81,7 @@ _more = click.option(
 @click.option("--json", "as_json", is_flag=True, help="A JSON list of objects.")
 @click.option("--family", default=None, help="Only this benchmark's; needed where --data is its folder.")
 @_data
-@_explained
+@explained
 def list_environments(as_json: bool, family: str | None, data: str) -> None:
     """The environments, with the number of tasks of their test split."""
     rows = []
@@ -135,7 +120,7 @@ def list_environments(as_json: bool, family: str | None, data: str) -> None:
 @_split
 @_dialect
 @_more
-@_explained
+@explained
 def show(
     id: str,
     task: str | None,
@@ -189,7 +174,7 @@ def show(
 @_split
 @_dialect
 @_more
-@_explained
+@explained
 def evaluate(
     id: str,
     policy: str,
@@ -233,7 +218,7 @@ def evaluate(
 @_split
 @_dialect
 @_more
-@_explained
+@explained
 def check(id: str, data: str, split: str, dialect: str | None, more: dict[str, Any]) -> None:
     """Check that an environment keeps the contract (check_tool_env)."""
     options = {"data": data, "split": split, "dialect": dialect, **more}
@@ -245,7 +230,7 @@ def check(id: str, data: str, split: str, dialect: str | None, more: dict[str, A
 @main.command()
 @click.argument("name", type=click.Choice(sorted(_FETCHERS)))
 @click.option("--from", "path", type=click.Path(path_type=Path), help="What you have; no download.")
-@_explained
+@explained
 def fetch(name: str, path: Path | None) -> None:
     """Download a benchmark into the cache (CALLGYM_DATA), or take its files from a folder or package one has.
 
@@ -274,7 +259,7 @@ def fetch(name: str, path: Path | None) -> None:
 @_data
 @_dialect
 @_more
-@_explained
+@explained
 def train(id: str, model: str, out: Path, more: dict[str, Any], **options: Any) -> None:
     """Train a model on an environment with GRPO (TRL)."""
     from callgym.trainers.grpo import GrpoSettings, train_grpo
@@ -290,7 +275,7 @@ def train(id: str, model: str, out: Path, more: dict[str, Any], **options: Any) 
 @click.option("--data", default=None, help="Official files; by default beside FOLDER, else fetched.")
 @click.option("--ranker", default="auto", show_default=True, help="What a tool search ranks with.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write a JSON line a disagreement.")
-@_explained
+@explained
 def parity(suite: str, folder: Path, data: str | None, ranker: str, out: Path | None) -> None:
     """Compare our verdicts with official ones, case by case; the last line is a JSON summary."""
     if "ranker" in suite_options(suite) and ranker == "auto":
@@ -313,7 +298,7 @@ def parity(suite: str, folder: Path, data: str | None, ranker: str, out: Path | 
 @_data
 @_split
 @_dialect
-@_explained
+@explained
 def fill_memory(store: str, policy: str, out: Path, seed: int, data: str, split: str, dialect: str | None) -> None:
     """BFCL's memory: a policy plays the earlier conversations; --set memory=FOLDER then asks about what it kept."""
     from callgym.envs.bfcl.memory.snapshots import write_snapshots
@@ -327,7 +312,7 @@ def fill_memory(store: str, policy: str, out: Path, seed: int, data: str, split:
 @main.command("web-index")
 @click.argument("pages", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The index, a new file.")
-@_explained
+@explained
 def web_index(pages: Path, out: Path) -> None:
     """BFCL's web search: make an index of pages, JSON Lines of {"url", "title", "text"}, for --set index=FILE."""
     from callgym.data import read_json_lines
@@ -341,7 +326,7 @@ def web_index(pages: Path, out: Path) -> None:
 @_data
 @_split
 @_more
-@_explained
+@explained
 def flagged(id: str, data: str, split: str, more: dict[str, Any]) -> None:
     """The tasks whose own label is faulty, and why; `exclude_flagged=true` leaves them out."""
     from callgym.envs.base import FLAGS
@@ -360,7 +345,7 @@ def flagged(id: str, data: str, split: str, more: dict[str, Any]) -> None:
 @click.argument("episodes", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
 @click.option("--threshold", type=float, default=1.0, show_default=True, help="Least return of a success.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-@_explained
+@explained
 def pass_k(episodes: tuple[str, ...], threshold: float, as_json: bool) -> None:
     """pass^k and pass@k of tasks that were played several times, over one or more episode files."""
     from callgym.rewards.repeated import repeated_runs
@@ -374,7 +359,7 @@ def pass_k(episodes: tuple[str, ...], threshold: float, as_json: bool) -> None:
 @click.argument("benchmark", type=click.Choice(sorted(_SCORERS)))
 @click.argument("episodes", type=click.Path(exists=True, dir_okay=False))
 @_data
-@_explained
+@explained
 def score(benchmark: str, episodes: str, data: str) -> None:
     """Official scores of an episode file that `eval --out` wrote; one JSON line a level or category."""
     from callgym.rollouts.episodes import read_episodes
@@ -399,7 +384,7 @@ def score(benchmark: str, episodes: str, data: str) -> None:
 @click.option("--pairs", type=click.IntRange(min=1), default=4, show_default=True, help="preference: most of a task.")
 @click.option("--graded", is_flag=True, help="process: labels from 0 to 1 instead of true and false.")
 @click.option("--data", default=None, help="Where the tasks are; what the records name by default.")
-@_explained
+@explained
 def export(episodes: tuple[Path, ...], **options: Any) -> None:
     """Episode files as rows to train reward models on, in the formats of TRL."""
     from callgym.trainers.export import export_episodes
@@ -417,7 +402,7 @@ def export(episodes: tuple[Path, ...], **options: Any) -> None:
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--data", default="starter", show_default=True, help="starter, official, auto, or a folder.")
 @click.option("--split", default="train", show_default=True)
-@_explained
+@explained
 def decisions(**options: Any) -> None:
     """When2Call's training data: rows to learn when to call, ask, decline or answer, in the formats of TRL."""
     from callgym.trainers.decision_data import export_decisions
@@ -433,7 +418,7 @@ def decisions(**options: Any) -> None:
 @_data
 @_split
 @_dialect
-@_explained
+@explained
 def perturb(
     id: str, specs: tuple[str, ...], task: str | None, seed: int, data: str, split: str, dialect: str | None
 ) -> None:
@@ -464,7 +449,7 @@ def perturb(
 @_split
 @_dialect
 @_more
-@_explained
+@explained
 def write_pairs(
     id: str,
     count: int,
@@ -503,3 +488,26 @@ def _make(id: str, **options: Any) -> Any:
 
     find_environment(id)
     return make_tool_env(id, **options)
+
+
+@main.command()
+@click.argument("file", type=click.File(encoding="utf-8"))
+@click.option("--dialect", default="auto", show_default=True, help="How calls are written.")
+@click.option("--lines", is_flag=True, help="FILE is JSON Lines: a text, or an object with 'action', in each.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON object an action.")
+@explained
+def parse(file: Any, dialect: str, lines: bool, as_json: bool) -> None:
+    """Read an action, FILE or - for standard input, as an environment would; exit status 1 where it holds a fault."""
+    from callgym.action_report import action_as_json, action_as_text, read_actions
+    from callgym.dialects import get_dialect
+
+    reader = get_dialect(dialect)
+    faulty = False
+    for number, text in enumerate(read_actions(file, lines)):
+        if as_json:
+            click.echo(json.dumps(action_as_json(text, reader), ensure_ascii=False))
+        else:
+            click.echo(("\n" if number else "") + action_as_text(text, reader))
+        faulty = faulty or bool(reader.parse(text).errors)
+    if faulty:
+        raise SystemExit(1)

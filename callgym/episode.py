@@ -6,7 +6,7 @@ machine. Runners report times in their summary.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -15,16 +15,18 @@ from callgym.noun import JsonObject, Noun
 
 __all__ = ["Ending", "Episode", "ParseError", "ParseErrorKind", "Score", "Step"]
 
-ParseErrorKind = Literal["malformed", "truncated", "arguments", "too_long"]
+ParseErrorKind = Literal["malformed", "truncated", "arguments", "too_long", "repaired"]
 Ending = Literal["running", "terminated", "truncated"]
 
 
 class ParseError(Noun):
-    """A call that the policy tried to write and that cannot be read."""
+    """A call that the policy tried to write and that cannot be read, or only after a repair."""
 
     kind: ParseErrorKind
     """``malformed`` text, a call that breaks off (``truncated``), ``arguments`` that are not a JSON
-    object, or an action over the length limit (``too_long``)."""
+    object, or an action over the length limit (``too_long``). ``repaired``: only where a dialect was asked
+    to repair; the call was read after small edits, which the message names, and made. It stands among the
+    step's calls, too, and counts as a fault of format."""
     position: int = Field(ge=0)
     """Where, in characters from the start of the action."""
     message: str
@@ -56,7 +58,7 @@ class Step(Noun):
     calls: tuple[ToolCall, ...] = ()
     """The calls read from the action, arguments typed by their schemas."""
     errors: tuple[ParseError, ...] = ()
-    """Attempted calls that could not be read."""
+    """Attempted calls that could not be read, or only after a repair."""
     results: tuple[ToolResult, ...] = ()
     """One result a call, in order."""
     observation: str = ""
@@ -95,12 +97,22 @@ class Episode(Noun):
     """How it ended."""
     state: JsonObject | None = None
     """The backend's state at the end, where the task's goal asks for one."""
+    faults: JsonObject | None = None
+    """What was injected under ``faults=``: ``counts`` by the fault's name, and the ``log`` of
+    ``FaultySession.faults``. None, and left out of the JSON, without that option."""
     rewards: dict[str, Score] = {}
     """Reward name to score, with its explanation."""
     rubric: str = ""
     """Name of the rubric that weighed them."""
     episode_return: float | None = None
     """Sum of the step rewards; None where it could not be computed."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as plain JSON values."""
+        values = super().to_dict()
+        if values["faults"] is None:
+            del values["faults"]
+        return values
 
     def calls(self, turn: int | None = None) -> list[ToolCall]:
         """All calls of the episode, or those of one user turn."""

@@ -1,21 +1,28 @@
 """Arguments against a tool's schema: compiled once a tool, checked on every call.
 
-Two modes. ``check`` asks whether arguments are valid as they are. ``coerce`` first reads text as
-the type that the schema asks for, which dialects without types need: API-Bank writes every value
-in quotes. Backend and reward see the same coerced arguments, so they can never disagree.
+``check`` asks whether arguments are valid as they are. ``coerce`` first reads them as the types that the schema asks
+for, in one of three modes (``Coercion``). Backend and reward see the same coerced arguments, so they can never
+disagree.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import Any, Literal
 
 import jsonschema_rs
 
 from callgym.dialects.literal import LiteralError, read_literal
 from callgym.errors import DataError
+from callgym.lenient import LenientReader
 from callgym.tool import Tool
 
-__all__ = ["ToolSchema"]
+__all__ = ["Coercion", "ToolSchema"]
+
+Coercion = Literal["strict", "text", "lenient"]
+"""How arguments are read before they are checked. ``strict``: as they are written. ``text``: text as the type that is
+asked for, for dialects whose values arrive as bare text. ``lenient``: JSON of the wrong type as the type that is asked
+for, at any depth, where that is possible without a guess."""
 
 _MAX_LISTED = 3
 _MAX_SHOWN = 200
@@ -55,19 +62,36 @@ class ToolSchema:
             faults.append(f"{path}: {message}" if path else message)
         return f"arguments of {self.tool.name} are invalid: " + "; ".join(faults)
 
-    def coerce(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Read text values as the type the schema asks for; what cannot be read stays as it is.
+    def coerce(self, arguments: dict[str, Any], mode: Coercion = "text") -> dict[str, Any]:
+        """Read values as the types the schema asks for; what cannot be read stays as it is. Raises nothing.
 
-        ``"3"`` becomes 3 where an integer is asked, ``"True"`` or ``"true"`` becomes true for a
+        ``strict``: the arguments as they are.
+
+        ``text``: ``"3"`` becomes 3 where an integer is asked, ``"True"`` or ``"true"`` becomes true for a
         boolean, a literal list or object (JSON's or Python's notation) becomes one. Numbers and
         booleans become text where text is asked. Where any value may stand, what reads as a number, a
         boolean, a list or an object is one: a dialect without types has no way to say that it is text.
+
+        ``lenient``: text that is JSON becomes a list, an object, a number, a boolean or null where text is not
+        allowed and the result has a type that is; a number or a boolean becomes text (``true``, ``1.5``) where
+        nothing but text fits; ``3.0`` becomes 3 where an integer is asked. The same in items and properties, and
+        where there is a choice (``anyOf``, ``oneOf``) if exactly one branch then fits. What is valid stays valid.
         """
+        if mode == "strict":
+            return arguments
+        if mode == "lenient":
+            read: dict[str, Any] = self._lenient(arguments)
+            return read
         coerced = {}
         for name, value in arguments.items():
             types = self._types.get(name)
             coerced[name] = _coerce(value, _ANY if types is None and name in self._types else types)
         return coerced
+
+    @cached_property
+    def _lenient(self) -> LenientReader:
+        # Compiled when it is first asked for.
+        return LenientReader(self.tool.parameters)
 
 
 def _types_of(schema: dict[str, Any]) -> frozenset[str] | None:
@@ -78,6 +102,8 @@ def _types_of(schema: dict[str, Any]) -> frozenset[str] | None:
         return frozenset(str(name) for name in declared)
     return None
 
+
+# Text mode.
 
 _ANY = frozenset(("integer", "number", "boolean", "array", "object", "null"))
 

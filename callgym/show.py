@@ -59,7 +59,8 @@ def _step_lines(number: int, step: Step) -> Iterator[str]:
         failed = f" [{result.error}]" if result.error else ""
         yield f"    {call.name}({_arguments(call.arguments)}) ->{failed} {_short(answer)}"
     for error in step.errors:
-        yield f"    unreadable ({error.kind} at {error.position}): {_short(error.message)}"
+        said = "repaired (at" if error.kind == "repaired" else f"unreadable ({error.kind} at"
+        yield f"    {said} {error.position}): {_short(error.message)}"
     if not step.calls and not step.errors and step.observation.strip():
         yield f"    then: {_short(step.observation.strip())}"
 

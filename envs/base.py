@@ -34,6 +34,7 @@ import numpy as np
 from callgym.call import ToolCall, ToolResult
 from callgym.data import DataSource, find_source
 from callgym.dialects import Dialect, ParsedAction, get_dialect
+from callgym.dialects.base import MAX_LENGTH as MAX_ACTION_LENGTH
 from callgym.envs.perturbations.disguise import DisguisedSession, disguised
 from callgym.envs.perturbations.specs import get_perturbation, spec_of
 from callgym.episode import Ending, Episode, ParseError, Step
@@ -41,11 +42,12 @@ from callgym.errors import ConfigurationError, DataError
 from callgym.goal import CallsGoal, DecisionGoal, StateGoal
 from callgym.message import assistant_chat, tool_chat
 from callgym.rewards import Rubric, get_rubric
-from callgym.schema import ToolSchema
+from callgym.schema import Coercion, ToolSchema
 from callgym.spaces import TextSpace
 from callgym.task import Task
 from callgym.tool import Tool
-from callgym.tool_backends import Session, ToolBackend, checked_call
+from callgym.tool_backends import Session, ToolBackend, checked_acall, checked_call, waits
+from callgym.tool_backends.faults import Fault, FaultySession, get_faults
 
 __all__ = [
     "FLAGS",
@@ -59,8 +61,6 @@ __all__ = [
     "without_flagged",
 ]
 
-MAX_ACTION_LENGTH = 32_768
-"""Longest action that is read, in characters; a longer one is answered with an error."""
 MAX_OBSERVATION_LENGTH = 1_048_576
 """Longest observation, in characters; an episode that would exceed it is truncated."""
 FLAGS = ("official_gold", "gold_fault", "label_fault")
@@ -70,6 +70,8 @@ _MAX_RESULT_LENGTH = 32_768
 _MAX_CALLS_PER_ACTION = 64
 _PREPARED_TASKS = 2048
 _MAX_SEED = 2**63
+_COERCIONS = ("strict", "lenient")
+_ANY_DIALECT = "auto"
 
 Protocol = Literal["single", "step", "dialogue"]
 Perturbation = Callable[[Task, np.random.Generator], Task]
@@ -129,6 +131,8 @@ class ToolEnv(gym.Env[str, str]):
         backend: ToolBackend | None = None,
         perturb: Sequence[Perturbation | str | Mapping[str, Any]] = (),
         observation: Literal["prompt", "delta"] = "prompt",
+        coercion: Literal["strict", "lenient"] | None = None,
+        faults: str | Mapping[str, Any] | Fault | Sequence[str | Mapping[str, Any] | Fault] = (),
         render_mode: str | None = None,
     ) -> None:
         """Create the environment; ``gym.make(id, ...)`` takes these arguments.
@@ -143,6 +147,13 @@ class ToolEnv(gym.Env[str, str]):
             perturb: Changes to each task before it is played, in order: names such as ``"remove_tool"`` or
                 ``"rename:0.5"``, objects with options (``callgym.envs.perturbations.specs``), or functions.
             observation: ``"prompt"``: the whole conversation so far; ``"delta"``: only what is new.
+            coercion: How arguments of the wrong type are read (``ToolSchema.coerce``): ``"strict"``: as they are
+                written; ``"lenient"``: as the type that is asked for, where they can be. By default strict, but
+                text as the type that is asked for in dialects whose values are bare text. Backend, rewards and
+                record get the same.
+            faults: What goes wrong with the tools, by the episode's seed: names such as ``"latency"`` or
+                ``"errors:0.1"``, or objects with options (``callgym.tool_backends.faults.specs``); one or a list, the
+                first nearest to the tools. What was injected is in ``Episode.faults``.
             render_mode: None or ``"ansi"``: ``render()`` returns the conversation as text.
 
         Raises:
@@ -157,6 +168,8 @@ class ToolEnv(gym.Env[str, str]):
         self.split = split
         self.observation_mode = observation
         self.render_mode = render_mode
+        self._coercion = None if coercion is None else check_choice("coercion", coercion, _COERCIONS)
+        self._settle_modes()
         self.action_space = TextSpace(MAX_ACTION_LENGTH)
         self.observation_space = TextSpace(MAX_OBSERVATION_LENGTH)
         if isinstance(data, (str, os.PathLike)):
@@ -176,8 +189,14 @@ class ToolEnv(gym.Env[str, str]):
             "max_steps": max_steps,
             "observation": observation,
         }
+        if coercion is not None:  # records of environments without it stay as they were
+            self._config["coercion"] = coercion
         if self._perturb:
             self._config["perturb"] = [spec_of(change) for change in self._perturb]
+        self._faults = get_faults(faults)
+        self._faulty: FaultySession | None = None
+        if self._faults:
+            self._config["faults"] = [fault.spec for fault in self._faults]
         self._sweep: list[int] = []
         self._session: Session | None = None
         self._opened: Session | None = None  # what the backend opened: the same, but for other names of tools
@@ -216,6 +235,11 @@ class ToolEnv(gym.Env[str, str]):
         """Run one call in the episode's session: by default after a check against the tool's schema."""
         assert self._session is not None
         return checked_call(self._session, call, self._tools)
+
+    async def arun_call(self, call: ToolCall) -> ToolResult:
+        """As ``run_call``, awaiting the tool where it waits."""
+        assert self._session is not None
+        return await checked_acall(self._session, call, self._tools)
 
     def hands_over(self, parsed: ParsedAction) -> bool:
         """In a dialogue: whether an action without results ends the user's turn. By default unless a call in it
@@ -276,8 +300,12 @@ class ToolEnv(gym.Env[str, str]):
         now = self._now = self._prepare(index)
         if self._varies:
             self.protocol, self.dialect = self.protocol_of(now.task), self.dialect_of(now.task)
-        self._opened = self._backend.open(now.task, self._session_seed(now.task))
-        self._session = disguised(self._opened, now.task)
+            self._settle_modes()
+        session = self._opened = self._backend.open(now.task, self._session_seed(now.task))
+        if self._faults:
+            spared = self._brings_tools if self._finds_tools else None
+            session = self._faulty = FaultySession(session, self._faults, self._session_seed(now.task), spared)
+        self._session = disguised(session, now.task)
         self._steps: list[Step] = []
         self._texts = [now.prompt]
         self._length = len(now.prompt)
@@ -299,14 +327,37 @@ class ToolEnv(gym.Env[str, str]):
             TypeError: The action is no string: a programming error.
             gymnasium.error.ResetNeeded: The episode is over, or none was begun.
         """
+        action, parsed = self._read(action)
+        return self._go_on(action, parsed, tuple([self.run_call(call) for call in parsed.calls]))
+
+    async def astep(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """As ``step``, and the same to the byte, for many episodes in one event loop: it awaits tools that wait.
+
+        The calls of one action are made one after another, as in ``step``: they share a state.
+        """
+        action, parsed = self._read(action)
+        return self._go_on(action, parsed, tuple([await self.arun_call(call) for call in parsed.calls]))
+
+    @property
+    def waits(self) -> bool:
+        """Whether the tools of the running episode wait, so that ``astep`` is worth its while."""
+        return self._session is not None and waits(self._session)
+
+    def _read(self, action: str) -> tuple[str, ParsedAction]:
+        """The action as it is kept, and what it says."""
         if not isinstance(action, str):
             raise TypeError(f"an action is text (str), got {type(action).__name__}: {str(action)[:80]!r}")
-        now = self._playing()
+        self._playing()
         if self._done:
             raise gym.error.ResetNeeded("the episode is over; call reset() before the next step()")
         action = _only_characters(str(action))  # numpy's text is a subclass, which JSON records must not hold
-        parsed = self._parse(action)
-        results = tuple([self.run_call(call) for call in parsed.calls])
+        return action, self._parse(action)
+
+    def _go_on(
+        self, action: str, parsed: ParsedAction, results: tuple[ToolResult, ...]
+    ) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Observe, record and score an action whose calls gave these results."""
+        now = self._playing()
         if self._finds_tools:
             self._add_found(parsed.calls, results)
         turn = self._turn
@@ -333,6 +384,8 @@ class ToolEnv(gym.Env[str, str]):
             "turn": self._turn,
             "rewards": {},
         }
+        if parsed.dialect:
+            info["dialect"] = parsed.dialect
         if self._tools_changed:
             info["tools"] = [schema.tool.as_chat() for schema in self._tools.values()]
             self._tools_changed = False
@@ -448,24 +501,40 @@ class ToolEnv(gym.Env[str, str]):
     def _session_seed(self, task: Task) -> int:
         return _digest("session", self._seed, task.id)
 
+    def _brings_tools(self, call: ToolCall, result: ToolResult) -> bool:
+        """Whether an answer must stay whole under faults, because the environment reads it, too."""
+        return bool(self.tools_found(call, result))
+
     def _parse(self, action: str) -> ParsedAction:
-        if len(action) > MAX_ACTION_LENGTH:
-            message = f"the action has {len(action)} characters; at most {MAX_ACTION_LENGTH} are read"
-            return ParsedAction(errors=(ParseError(kind="too_long", position=MAX_ACTION_LENGTH, message=message),))
         parsed = self.dialect.parse(action)
         if len(parsed.calls) > _MAX_CALLS_PER_ACTION:
             message = f"the action makes {len(parsed.calls)} calls; at most {_MAX_CALLS_PER_ACTION} are run"
             error = ParseError(kind="too_long", position=0, message=message)
             return parsed._replace(calls=(), errors=(*parsed.errors, error))
-        if self.dialect.typed or not parsed.calls:
+        if self._as_written or not parsed.calls:
             return parsed
-        return parsed._replace(calls=tuple([self._typed(call) for call in parsed.calls]))
+        modes = self._coercion_modes(get_dialect(parsed.dialect)) if parsed.dialect else self._modes
+        return parsed._replace(calls=tuple([self._typed(call, modes) for call in parsed.calls]))
 
-    def _typed(self, call: ToolCall) -> ToolCall:
+    def _typed(self, call: ToolCall, modes: Sequence[Coercion]) -> ToolCall:
         schema = self._tools.get(call.name)
         if schema is None or not call.arguments:
             return call
-        return ToolCall.trusted(name=call.name, arguments=schema.coerce(call.arguments), id=call.id)
+        arguments = call.arguments
+        for mode in modes:
+            arguments = schema.coerce(arguments, mode)
+        return ToolCall.trusted(name=call.name, arguments=arguments, id=call.id)
+
+    def _settle_modes(self) -> None:
+        """Look once how arguments are read in the running episode; where the dialect differs from action to action,
+        it is looked at again in each."""
+        self._modes = self._coercion_modes(self.dialect)
+        self._as_written = not self._modes and self.dialect.name.partition(":")[0] != _ANY_DIALECT
+
+    def _coercion_modes(self, dialect: Dialect) -> tuple[Coercion, ...]:
+        """How arguments written in a dialect are read, one mode after the other."""
+        text: tuple[Coercion, ...] = () if dialect.typed or self._coercion == "strict" else ("text",)
+        return (*text, "lenient") if self._coercion == "lenient" else text
 
     def _add_found(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> None:
         if isinstance(self._session, DisguisedSession):
@@ -493,7 +562,7 @@ class ToolEnv(gym.Env[str, str]):
         if dialogue and not results and self.hands_over(parsed):
             return self._next_user_turn(fault, messages)
         if fault:
-            delta += self.dialect.render_reply(fault)
+            delta = self.dialect.add_reply(delta, fault) if delta else self.dialect.render_reply(fault)
             messages.append({"role": "user", "content": fault})
         if not dialogue:
             return delta, "terminated", messages
@@ -552,6 +621,7 @@ class ToolEnv(gym.Env[str, str]):
             steps=tuple(self._steps),
             ended=ended,
             state=self.final_state(),
+            faults=None if self._faulty is None else self._faulty.record(),
             rewards={},
             rubric=self.rubric.name,
             episode_return=None,

@@ -24,6 +24,7 @@ def _all_valid(attempted: int) -> Score:
 def format_validity(task: Task, episode: Episode) -> Score:
     """Share of attempted calls that could be read, name a tool that exists, and fit its schema.
 
+    A call that could be read only after a repair counts twice: as one that could not be read, and as what it became.
     Where calls are asked for and none was attempted the score is 0. Where none is asked for and none
     was attempted there is nothing to judge, and the score does not apply. Not in the default rubrics:
     a random valid call would collect it.

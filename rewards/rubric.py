@@ -10,7 +10,9 @@ The return is built in this order:
    factors apply);
 2. times each of ``factors`` that applies;
 3. zero where a reward of ``gates`` that applies is below its least value;
-4. put on the scale from ``low`` to ``high``, which are 0 and 1 unless the rubric says otherwise.
+4. where calls could be read only after a repair (a dialect's option), times the calls over the calls and the
+   repairs together: such a call never pays as much as a well-formed one, whatever the rubric looks at;
+5. put on the scale from ``low`` to ``high``, which are 0 and 1 unless the rubric says otherwise.
 
 A reward of weight 0 is computed and logged and pays nothing. Where a reward that counts could not be
 computed, the return is None: unknown, not 0.
@@ -106,15 +108,21 @@ class Rubric(Noun):
                 else:
                     total += weight * value
                     weight_sum += weight
+        for step in episode.steps:
+            if step.errors:
+                well_formed = _well_formed(episode.steps)
+                break
+        else:
+            well_formed = 1.0
         if plain:
-            return (total / weight_sum if weight_sum and not unknown else None), scores
+            return (total / weight_sum * well_formed if weight_sum and not unknown else None), scores
         self._score_the_rest(kinds, task, episode, scores)
         for name, weight in self.steps.items():
             if weight and (score := scores[name]).applies and score.value is not None:
                 total += weight * score.value
                 weight_sum += weight
         mean = total / weight_sum if weight_sum else None
-        return (None if unknown else self._finished(mean, scores)), scores
+        return (None if unknown else self._finished(mean, scores, well_formed)), scores
 
     @cached_property
     def _plan(self) -> tuple[bool, list[tuple[str, float, RewardEntry]]]:
@@ -135,8 +143,8 @@ class Rubric(Noun):
             value = min(1.0, max(0.0, math.fsum(shares)))
             scores[name] = Score(value=value, explanation={"steps": list(shares)})
 
-    def _finished(self, mean: float | None, scores: Mapping[str, Score]) -> float | None:
-        """The mean after factors, gates and scale."""
+    def _finished(self, mean: float | None, scores: Mapping[str, Score], well_formed: float) -> float | None:
+        """The mean after factors, gates, repairs and scale."""
         applying = [scores[name] for name in self.factors if scores[name].applies]
         if mean is None:
             if not applying:
@@ -152,7 +160,7 @@ class Rubric(Noun):
                 return None
             if gate.applies and gate.value is not None and gate.value < least:
                 mean = 0.0
-        return self.low + (self.high - self.low) * mean
+        return self.low + (self.high - self.low) * mean * well_formed
 
     def step_reward(self, task: Task, steps: Sequence[Step], index: int) -> float:
         """What step ``index`` is paid at once: its shares of the step rewards, weighted as in the mean.
@@ -181,6 +189,13 @@ class Rubric(Noun):
             yield f"  {name}: factor"
         if (self.low, self.high) != (0.0, 1.0):
             yield f"  on the scale from {self.low:g} to {self.high:g}"
+
+
+def _well_formed(steps: Sequence[Step]) -> float:
+    """Calls over calls and repairs together."""
+    calls = sum([len(step.calls) for step in steps])
+    repairs = sum([error.kind == "repaired" for step in steps for error in step.errors])
+    return calls / (calls + repairs) if repairs else 1.0
 
 
 def _score(entry: RewardEntry, kinds: Sequence[type], task: Task, episode: Episode) -> Score:

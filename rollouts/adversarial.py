@@ -21,8 +21,8 @@ from typing import Any, Literal
 from callgym.call import ToolCall
 from callgym.envs.base import MAX_ACTION_LENGTH
 from callgym.goal import AllGoal, CallsGoal, DecisionGoal
+from callgym.random_values import NoValue, random_arguments
 from callgym.rewards.values import same_value
-from callgym.rollouts.arguments import NoValue, random_arguments
 from callgym.rollouts.policy import Policy, Situation
 from callgym.rollouts.scripted import RandomCallPolicy
 

@@ -9,10 +9,11 @@ it stopped: episodes in the file are not played again, a line that was cut off i
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -27,6 +28,7 @@ from callgym.rollouts.plan import Plan
 from callgym.rollouts.policy import Policy
 from callgym.rollouts.seat import Seat
 from callgym.rollouts.summary import Summary, summarise
+from callgym.tool_backends.portal import portal
 
 __all__ = ["EnvFactory", "RolloutResult", "run_episodes"]
 
@@ -138,8 +140,7 @@ def _play(seats: list[Seat], policy: Policy, plan: Plan, waiting: list[int]) -> 
                 "returns one for each, in order"
             )
         still: list[Seat] = []
-        for seat, action in zip(active, actions, strict=True):
-            episode = seat.step(action)
+        for seat, episode in zip(active, _step_all(active, actions), strict=True):
             if episode is None:
                 still.append(seat)
                 continue
@@ -149,6 +150,21 @@ def _play(seats: list[Seat], policy: Policy, plan: Plan, waiting: list[int]) -> 
                 seat.start(plan, following)
                 still.append(seat)
         active = still
+
+
+def _step_all(seats: Sequence[Seat], actions: Sequence[str]) -> Iterable[Episode | None]:
+    """Every seat takes its action: one after another, or side by side where tools wait."""
+    if not any(seat.waits for seat in seats):
+        return map(Seat.step, seats, actions)
+    return portal().run(_step_beside(seats, actions))
+
+
+async def _step_beside(seats: Sequence[Seat], actions: Sequence[str]) -> list[Episode | None]:
+    outcomes = await asyncio.gather(*map(Seat.astep, seats, actions), return_exceptions=True)
+    for outcome in outcomes:  # all of them have come to an end before the first fault is raised
+        if isinstance(outcome, BaseException):
+            raise outcome
+    return outcomes  # type: ignore[return-value]
 
 
 def _make_seat(env_id_or_factory: str | EnvFactory, env_options: dict[str, Any] | None) -> Seat:

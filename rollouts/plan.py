@@ -72,7 +72,11 @@ class Plan:
             ("policy", policy, self.policy),
             ("data", episode.data, self.data),
             ("rubric", episode.rubric, self.rubric),
-            *((f"config.{key}", episode.config.get(key), value) for key, value in self.config.items()),
+            # Keys of both: an option that is on record only when it is given must not go unnoticed.
+            *(
+                (f"config.{key}", episode.config.get(key), self.config.get(key))
+                for key in {**self.config, **episode.config}
+            ),
             ("seed", episode.seed, self.episode_seed(index)),
             ("task_id", episode.task_id, self.task_ids[self.task(index)]),
         ]

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from callgym.call import ToolCall
 from callgym.dialects import Dialect
-from callgym.rollouts.arguments import NoValue, random_arguments
+from callgym.random_values import NoValue, random_arguments
 from callgym.rollouts.policy import Policy, Situation
 from callgym.schema import ToolSchema
 from callgym.tool import Tool

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import gymnasium as gym
@@ -13,6 +16,8 @@ from callgym.rollouts.plan import Plan, derive_seed
 from callgym.rollouts.policy import Situation
 
 __all__ = ["Seat"]
+
+_MOST_THREADS = 64
 
 
 class Seat:
@@ -58,9 +63,24 @@ class Seat:
             seed=derive_seed("action", self._seed, self._step),
         )
 
+    @property
+    def waits(self) -> bool:
+        """Whether the episode's tools wait, so that ``astep`` is worth its while."""
+        return self.tool_env.waits
+
     def step(self, action: str) -> Episode | None:
         """Take one action; the record where the episode is over, else None."""
-        self._observation, _, terminated, truncated, info = self.env.step(action)
+        return self._stepped(action, self.env.step(action))
+
+    async def astep(self, action: str) -> Episode | None:
+        """As ``step``, beside those of other seats. An environment in wrappers of others steps in a thread."""
+        if _is_bare(self.env):
+            return self._stepped(action, await self.tool_env.astep(action))
+        loop = asyncio.get_running_loop()
+        return self._stepped(action, await loop.run_in_executor(_threads(), self.env.step, action))
+
+    def _stepped(self, action: str, outcome: tuple[str, Any, bool, bool, dict[str, Any]]) -> Episode | None:
+        self._observation, _, terminated, truncated, info = outcome
         self._step += 1
         if terminated or truncated:
             return _record(info)
@@ -77,6 +97,18 @@ class Seat:
     def close(self) -> None:
         """Close the environment."""
         self.env.close()  # type: ignore[no-untyped-call,unused-ignore]
+
+
+def _is_bare(env: gym.Env[Any, Any]) -> bool:
+    """Whether nothing stands around the environment but what ``gym.make`` puts there, which changes no step."""
+    while isinstance(env, gym.wrappers.OrderEnforcing):
+        env = env.env
+    return isinstance(env, ToolEnv)
+
+
+@functools.cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_MOST_THREADS, "callgym-step")
 
 
 def _record(info: dict[str, Any]) -> Episode:

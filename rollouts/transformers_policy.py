@@ -16,6 +16,14 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from callgym.dialects import Dialect, get_dialect
+from callgym.dialects.chat_template import (
+    ChatTemplate,
+    contradiction,
+    encode_text,
+    ends_call,
+    no_tools,
+)
 from callgym.errors import ConfigurationError, MissingPackageError
 from callgym.rollouts.policy import Situation
 
@@ -52,8 +60,8 @@ class TransformersPolicy:
             batch_size: Most rows in one forward pass.
             device: Where the model goes; ``"auto"``: it stays where it is.
             chat_template: Whether messages go through the tokenizer's chat template, or the text prompt
-                is used; None: wherever there is a template. The model then writes as the template taught
-                it, so the environment's ``dialect`` has to be that one.
+                is used; None: wherever there is a template that takes tools, as in training. The model then
+                writes as the template taught it, so the environment's ``dialect`` has to be that one.
             name: The policy's name; by default from the model's.
 
         Raises:
@@ -67,7 +75,9 @@ class TransformersPolicy:
         self.name = name or f"hf:{getattr(model, 'name_or_path', '') or type(model).__name__}"
         self.model = model if device == "auto" else model.to(device)
         self.tokenizer = tokenizer
-        self._chat = bool(tokenizer.chat_template) if chat_template is None else chat_template
+        self._template = ChatTemplate(tokenizer)
+        self._chat = self._template.takes_tools if chat_template is None else chat_template
+        self._speaks = chat_template is not False and self._template.exists
         self._max_new_tokens = max_new_tokens
         self._temperature = temperature
         self._top_p = top_p
@@ -80,6 +90,8 @@ class TransformersPolicy:
                 f"{self._most_prompt_tokens + max_new_tokens} tokens"
             )
         self._warned = False
+        self._said: set[str] = set()
+        self._kept: dict[Dialect, frozenset[int]] = {}
 
     @classmethod
     def from_pretrained(
@@ -129,29 +141,38 @@ class TransformersPolicy:
 
     def act(self, situations: Sequence[Situation]) -> list[str]:
         """One action each, without the token that ends it."""
-        prompts = [self._encode(situation) for situation in situations]
+        for situation in situations if self._speaks else ():
+            self._say_what_may_be_wrong(situation)
+        texts = [self._text(situation) for situation in situations]
+        prompts = [self._ids(text) for text in texts]
         # Rows of similar length share a batch, so that little of it is padding.
         order = sorted(range(len(prompts)), key=lambda row: len(prompts[row]))
         actions = [""] * len(prompts)
         with _evaluating(self.model):
             for start in range(0, len(order), self._batch_size):
                 rows = order[start : start + self._batch_size]
-                written = self._generate([prompts[row] for row in rows], [situations[row].seed for row in rows])
+                written = self._generate(
+                    [prompts[row] for row in rows],
+                    [situations[row].seed for row in rows],
+                    [self._ends_calls(situations[row].env.dialect) for row in rows],
+                )
                 for row, ids in zip(rows, written, strict=True):
                     actions[row] = self.tokenizer.decode(
                         ids, skip_special_tokens=False, clean_up_tokenization_spaces=False
                     )
-        return actions
+        # Where the prompt opened the policy's reasoning, that is where its action begins.
+        opened = [self._template.opened(text) if self._chat else "" for text in texts]
+        return [tag + action for tag, action in zip(opened, actions, strict=True)]
 
     def close(self) -> None:
         """Nothing to give back: the model is the caller's."""
 
     def _encode(self, situation: Situation) -> list[int]:
+        return self._ids(self._text(situation))
+
+    def _ids(self, text: str) -> list[int]:
         """The prompt's token ids, the oldest cut away where there are too many."""
-        if self._chat:
-            ids = self.tokenizer(self._templated(situation), add_special_tokens=False)["input_ids"]
-        else:
-            ids = self.tokenizer(situation.prompt)["input_ids"]
+        ids = self._template.encode(text) if self._chat else encode_text(self.tokenizer, text)
         if len(ids) > self._most_prompt_tokens:
             if not self._warned:
                 self._warned = True
@@ -163,24 +184,46 @@ class TransformersPolicy:
             ids = ids[-self._most_prompt_tokens :]
         return list(ids) or [next(iter(self._ends), 0)]
 
-    def _templated(self, situation: Situation) -> str:
-        from jinja2.exceptions import TemplateError
+    def _text(self, situation: Situation) -> str:
+        if not self._chat:
+            return situation.prompt
+        env = situation.env
+        return self._templated(situation, own=len(env.task.messages), dialect=env.dialect)
 
-        # Templates differ in what they make of a content that is None; all of them take text.
-        messages = [{**m, "content": ""} if m.get("content") is None else dict(m) for m in situation.messages]
-        tools = list(situation.tools) or None
+    def _templated(self, situation: Situation, own: int | None = None, dialect: Dialect | None = None) -> str:
+        """The prompt through the chat template; from message ``own`` on the assistant's turns are this policy's."""
         try:
-            text: str = self.tokenizer.apply_chat_template(
-                messages, tools=tools, add_generation_prompt=True, tokenize=False
-            )
-        except TemplateError as error:
-            raise ConfigurationError(
-                f"the tokenizer's chat template refuses the conversation ({error}); use chat_template=False"
-            ) from error
-        return text
+            return self._template.render(situation.messages, situation.tools, own=own, dialect=dialect)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{error}; use chat_template=False") from error
 
-    def _generate(self, prompts: list[list[int]], seeds: list[int]) -> list[list[int]]:
-        """Up to ``max_new_tokens`` ids a prompt, the end token cut off."""
+    def _say_what_may_be_wrong(self, situation: Situation) -> None:
+        words = contradiction(self._template, situation.env.dialect)
+        if not self._chat:
+            words = "; ".join(filter(None, (no_tools(self._template), words)))
+        if words and words not in self._said:
+            self._said.add(words)
+            warnings.warn(f"{self.name}: {words}", stacklevel=3)
+
+    def _ends_calls(self, dialect: Dialect) -> frozenset[int]:
+        """The end tokens that are part of a call."""
+        if dialect not in self._kept:
+            found = self._template.detection.dialect
+            writes = get_dialect(found) if found and dialect.name == "auto" else dialect
+            kept = (token for token in self._ends if ends_call(self.tokenizer, writes, token))
+            self._kept[dialect] = frozenset(kept)
+        return self._kept[dialect]
+
+    def _generate(
+        self, prompts: list[list[int]], seeds: list[int], kept: Sequence[frozenset[int]] = ()
+    ) -> list[list[int]]:
+        """Up to ``max_new_tokens`` ids a prompt, the end token cut off.
+
+        Args:
+            prompts: The ids that each row begins with.
+            seeds: The rows' seeds.
+            kept: End tokens of each row that are not cut off.
+        """
         torch = _import_torch()
         ids, mask = self._padded(prompts)
         positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
@@ -195,6 +238,8 @@ class TransformersPolicy:
                 for row, token in enumerate(chosen):
                     if running[row] and token in self._ends:
                         running[row] = False
+                        if kept and token in kept[row]:
+                            written[row].append(token)
                     elif running[row]:
                         written[row].append(token)
                 if not any(running):

@@ -36,11 +36,12 @@ class RawCall:
 
 def render_raw_action(dialect: Dialect, raw: Sequence[RawCall], content: str = "") -> str:
     """The action that says ``content`` and makes these calls; those that cannot be read, unreadably."""
+    dialect = getattr(dialect, "inner", dialect)  # what cannot be read stays so, whether or not repairs are made later
     whole: list[ToolCall] = []
     broken: list[RawCall] = []
     for item in raw:
         call = call_or_error(item.name, item.arguments, 0, item.id)
-        if isinstance(call, ToolCall) and _can_write(dialect, call):
+        if isinstance(call, ToolCall) and dialect.can_write(call):
             whole.append(call)
         else:
             broken.append(item)
@@ -50,11 +51,6 @@ def render_raw_action(dialect: Dialect, raw: Sequence[RawCall], content: str = "
         return _as_message(raw, content)
     parts = [dialect.render_action(whole, content)] if whole or content else []
     return "\n".join(parts + [_render_broken(dialect, item) for item in broken])
-
-
-def _can_write(dialect: Dialect, call: ToolCall) -> bool:
-    parsed = dialect.parse(dialect.render_action((call,)))
-    return not parsed.errors and [found.name for found in parsed.calls] == [call.name]
 
 
 def _as_message(raw: Sequence[RawCall], content: str) -> str:

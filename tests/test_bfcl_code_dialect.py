@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import callgym.envs.bfcl.rewards  # noqa: F401  registers the readers of the two languages
 from callgym.call import ToolCall
 from callgym.checker import HOSTILE_ACTIONS
-from callgym.dialects.python_calls import MAX_LENGTH, PythonDialect
+from callgym.dialects.base import MAX_LENGTH
+from callgym.dialects.python_calls import PythonDialect
 from callgym.envs.bfcl.code_call import write_call
 from callgym.envs.bfcl.code_dialect import CodeDialect
 from callgym.envs.bfcl.files import BfclFiles

@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from callgym import Message, Tool, ToolCall, ToolResult, get_dialect
 from callgym.dialects import DIALECTS, Dialect, ParsedAction
+from callgym.dialects.apibank_call import read_plain_bracket
 from callgym.dialects.base import call_or_error, result_as_json
 from callgym.dialects.json_text import JsonTextError, read_json
 from callgym.dialects.literal import LiteralError, read_literal
@@ -36,7 +38,7 @@ marks = [
 ]  # fmt: skip
 spiked = st.lists(st.sampled_from(marks), max_size=6).map("".join)
 keys = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True)
-tool_names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_.]{0,8}", fullmatch=True)
+tool_names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,8}", fullmatch=True)
 integers = st.integers() | st.integers(-(10**30), 10**30)
 floats = st.floats(allow_nan=False, allow_infinity=False)
 values = st.recursive(
@@ -70,7 +72,12 @@ def test_json_calls_are_read_back_exactly(name: str, calls: list[ToolCall], cont
 @pytest.mark.parametrize("name", BRACKET_DIALECTS)
 @given(
     st.lists(
-        st.builds(ToolCall, name=tool_names, arguments=st.dictionaries(keys, texts | spiked, max_size=3)), max_size=3
+        st.builds(
+            ToolCall,
+            name=tool_names | (texts | spiked).filter(bool),
+            arguments=st.dictionaries(keys | texts | spiked, texts | spiked, max_size=3),
+        ),
+        max_size=3,
     ),
     words,
 )
@@ -79,6 +86,39 @@ def test_bracket_calls_with_text_values_are_read_back_exactly(name: str, calls: 
     dialect = get_dialect(name)
     parsed = dialect.parse(dialect.render_action(calls, content))
     assert parsed == ParsedAction(tuple(calls), (), content, "")
+
+
+bracket_values = st.sampled_from(
+    ["'1'", "''", "'", "'Mia's'", "'a, b=c'", "'a)'", "'[A(x='", "</think>", "'</think>'", '"q"', '"it\'s"', "12",
+     "True", "two words", " 3 ", "a<b", "['a']", '["a, b=c"]', '{"k": [1]}', '{"k": 1, "k": 2}', "[1, y=2]", "[1e999]",
+     "", "**{", "'a\\n'", "'a\\'", "'it\\'s'", "'\\ud83d'", '["\\u00e9"]', "'x' y", "'\n'", "[" * 65 + "]" * 65,
+     "'**{'"]
+)  # fmt: skip
+bracket_arguments = st.lists(
+    st.tuples(st.sampled_from(["a", "b", "é", "1a", "a b"]), st.sampled_from(["=", "=", " = "]), bracket_values).map(
+        "".join
+    ),
+    max_size=4,
+)
+
+
+@given(st.data())
+@settings(max_examples=400)
+def test_plain_brackets_are_read_as_any_bracket_is(data: st.DataObject) -> None:
+    between = st.sampled_from([", ", ", ", ",", ",\n", " "])
+    written = [
+        f"{name}({data.draw(between).join(data.draw(bracket_arguments))})"
+        for name in data.draw(st.lists(st.sampled_from(["A", "my-tool", "é"]), min_size=1, max_size=2))
+    ]
+    text = f"[{data.draw(between).join(written)}{data.draw(st.sampled_from([']', ']', ' ]', '] x', '']))}"
+    found = read_plain_bracket(text)
+    if found is not None:
+        assert BRACKETS.parse(f"x {text}") == ParsedAction(found, content="x")
+
+
+def test_calls_of_plain_values_are_plain_brackets() -> None:
+    call = ToolCall(name="A", arguments={"a": "Mia's", "b": ["x", 1], "c": "two\nlines", "d": ""})
+    assert read_plain_bracket(BRACKETS.render_action([call, call])) == (call, call)
 
 
 TYPED = Tool(
@@ -164,15 +204,31 @@ def test_parse_never_raises_for_fragments_of_calls(name: str, text: str) -> None
     assert_sane(get_dialect(name).parse(text), text)
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", [*JSON_DIALECTS, *BRACKET_DIALECTS, "python"])
 @given(st.data())
 @settings(max_examples=150)
 def test_a_call_cut_anywhere_is_never_made(name: str, data: st.DataObject) -> None:
     dialect = get_dialect(name)
     call = ToolCall(name="write", arguments={"path": "a.txt", "body": data.draw(spiked | texts)})
     text = dialect.render_action([call])
-    cut = text[: data.draw(st.integers(0, text.rindex("}" if name in JSON_DIALECTS else ")") - 1))]
-    assert dialect.parse(cut).calls == ()
+    last = text.rindex("}") if name in JSON_DIALECTS else len(text) - 1
+    assert dialect.parse(text[: data.draw(st.integers(0, last))]).calls == ()
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@given(st.data())
+@settings(max_examples=80)
+def test_a_call_cut_anywhere_is_the_whole_call_or_none(name: str, data: st.DataObject) -> None:
+    dialect = get_dialect(name)
+    call = ToolCall(name="write", arguments={"path": "a.txt", "body": data.draw(spiked | texts)})
+    text = dialect.render_action([call])
+    whole = said(dialect.parse(text).calls)
+    assert said(dialect.parse(text[: data.draw(st.integers(0, len(text)))]).calls) in ([], whole)
+
+
+def said(calls: Iterable[ToolCall]) -> list[tuple[str, dict[str, Any]]]:
+    """Names and arguments: some dialects give ids of their own."""
+    return [(call.name, call.arguments) for call in calls]
 
 
 def test_32_thousand_hostile_characters_are_read_in_passing() -> None:
@@ -186,10 +242,11 @@ def test_32_thousand_hostile_characters_are_read_in_passing() -> None:
             "' , x ", "',x", "')", "') ", "'\\\\'", '{"a": ', '{"a": [', '"a", ', "1,", "[1,", "\\\\u", "\\\\ud83d",
             "9",
             "<tool_call></think>", "[A(x='</think>", '<tool_call>"</think>', "x=", "[A(x='1', x='1')", "<|im_end|>",
+            "<tool_call>\\n{", '<tool_call>{"name": "f"}', "['a'(", "**{", "[A(**{", "' , **{", "['", "[A-", "\\n",
         ]
         starts = ["", "[A(x='", '<tool_call>{"name": "a", "arguments": {"x": "', "["]
         ends = ["')]", "</tool_call>", "</think>"]
-        for dialect in (DIALECTS[name] for name in ("apibank", "hermes", "openai")):
+        for dialect in (DIALECTS[name] for name in ("apibank", "hermes", "openai", "python")):
             for unit in units:
                 middle = unit * (32_000 // len(unit))
                 for start in starts:
@@ -208,7 +265,8 @@ def test_32_thousand_hostile_characters_are_read_in_passing() -> None:
 
 Call = tuple[str, dict[str, Any]]
 Case = tuple[str, str, str, list[Call], list[str]]
-DEEP = "[" * 100_000
+DEEP = "[" * 30_000
+DEEPER = "[" * 100_000
 
 NO_OBJECT: list[Case] = [
     (
@@ -230,6 +288,15 @@ CASES: list[Case] = [
         [],
     ),
     ("P01", "apibank", "[Save(text='write )] literally')]", [("Save", {"text": "write )] literally"})], []),
+    (
+        "P01",
+        "openai",
+        '{"name":"save","arguments":"{\\"text\\":\\"write \\\\\\"}}] literally\\"}"}',
+        [("save", {"text": 'write "}}] literally'})],
+        [],
+    ),
+    ("P01", "python", "[save(text='write )] literally')]", [("save", {"text": "write )] literally"})], []),
+    ("P01", "hermes", '<tool_call>{"name":"f","arguments":{"t":"<|im_end|>"}}', [("f", {"t": "<|im_end|>"})], []),
     # A broken call does not spoil its neighbours.
     (
         "P02",
@@ -253,6 +320,17 @@ CASES: list[Case] = [
         [("Add", {"a": "1"}), ("Add", {"a": "3"})],
         ["malformed"],
     ),
+    ("P02", "python", "[add(a=1), add(a=), add(a=3)]", [("add", {"a": 1}), ("add", {"a": 3})], ["arguments"]),
+    # Any depth of arguments, and both names for them.
+    *[
+        ("P03", name, text, [("find", {"filter": {"range": {"min": 1, "max": {"v": 2}}}})], [])
+        for name, text in (
+            ("hermes", '<tool_call>{"name":"find","parameters":{"filter":{"range":{"min":1,"max":{"v":2}}}}}'),
+            ("openai", '{"name":"find","parameters":{"filter":{"range":{"min":1,"max":{"v":2}}}}}'),
+            ("python", "[find(filter={'range':{'min':1,'max':{'v':2}}})]"),
+            ("apibank", "[find(filter={'range':{'min':1,'max':{'v':2}}})]"),
+        )
+    ],
     # Reasoning is set aside, with and without its opening tag; a draft in it is not made.
     (
         "P04",
@@ -290,6 +368,13 @@ CASES: list[Case] = [
     ("P04", "apibank", "first [Pay(amount='1')], no </think>[Pay(amount='2')]", [("Pay", {"amount": "2"})], []),
     ("P04", "apibank", "Noted:\n[Note(text='a </think> tag')]", [("Note", {"text": "a </think> tag"})], []),
     ("P04", "apibank", "<think>[Pay(amount='1')] and then", [], []),
+    ("P04", "apibank", "so [Pay(amount=</think>[Pay(amount='2')]", [("Pay", {"amount": "2"})], []),
+    # A quote that is never closed makes the tag, and what looks like a call behind it, a part of the value.
+    ("P04", "apibank", "[Note(text='see </think>[Pay(amount=1)]", [], ["truncated"]),
+    ("P04", "apibank", "[Note(text='see </think>[Pay(amount='1')]", [], ["truncated"]),
+    ("P04", "apibank", "[Note(text='see </think> it's')]", [("Note", {"text": "see </think> it's"})], []),
+    ("P04", "python", "<think>[pay(amount=1)]</think>[pay(amount=2)]", [("pay", {"amount": 2})], []),
+    ("P04", "python", "[note(text='a </think> tag')]", [("note", {"text": "a </think> tag"})], []),
     (
         "P04",
         "openai",
@@ -308,6 +393,10 @@ CASES: list[Case] = [
     ),
     ("P07", "hermes", '<tool_call>{"name":"note","arguments":{"body":"say "hi" twice"}}', [], ["malformed"]),
     ("P07", "apibank", "[Note(body='line one\nline two')]", [("Note", {"body": "line one\nline two"})], []),
+    ("P07", "openai", '{"name":"note","arguments":{"body":"one\n\ttwo"}}', [("note", {"body": "one\n\ttwo"})], []),
+    ("P07", "openai", '{"name":"note","arguments":{"body":"say "hi" twice"}}', [], ["malformed"]),
+    ("P07", "python", "[note(body='one\n\ttwo')]", [("note", {"body": "one\n\ttwo"})], []),
+    ("P07", "python", "[note(body='say 'hi' twice')]", [], ["arguments"]),
     # What breaks off is truncated, never repaired.
     ("P08", "hermes", '<tool_call>{"name":"write","arguments":{"path":"a.txt","body":"first li', [], ["truncated"]),
     ("P08", "hermes", '<tool_call>{"name":"write","arguments":{"path":"a.txt"', [], ["truncated"]),
@@ -317,14 +406,31 @@ CASES: list[Case] = [
     ("P08", "apibank", "[Write(path='a.txt', bo", [], ["truncated"]),
     ("P08", "apibank", "[Write(path='a.txt')", [], ["truncated"]),
     ("P08", "apibank", "[Write(path='a.txt'", [], ["truncated"]),
+    ("P08", "apibank", "[Write(line=12)", [], ["truncated"]),
+    ("P08", "apibank", "[Now()", [], ["truncated"]),
+    ("P08", "apibank", "[Write(line=12, bo", [], ["truncated"]),
+    ("P08", "apibank", "[Now(), Wri", [("Now", {})], ["truncated"]),
+    ("P08", "python", "[write(path='a.txt', body='first li", [], ["truncated"]),
+    ("P08", "python", "[write(path='a.txt')", [], ["truncated"]),
     # Depth is bounded.
     ("P09", "hermes", f"<tool_call>{DEEP}</tool_call>", [], ["malformed"]),
     ("P09", "hermes", '<tool_call>{"name":"f","arguments":{"x":' + "[" * 70 + "]" * 70 + "}}", [], ["malformed"]),
     ("P09", "openai", DEEP, [], ["malformed"]),
-    ("P09", "openai", '{"name":"f","arguments":' + '{"a":' * 50_000, [], ["malformed"]),
+    ("P09", "openai", '{"name":"f","arguments":' + '{"a":' * 6_000, [], ["malformed"]),
+    ("P09", "openai", f'{{"name":"f","arguments":"{DEEP}"}}', [], ["arguments"]),
     ("P09", "apibank", "[F(x=" + DEEP, [], ["malformed"]),
+    ("P09", "python", "[f(x=" + DEEP, [], ["malformed"]),
+    ("P09", "python", "[f(x=" + "{'a':" * 6_000, [], ["malformed"]),
+    ("P09", "hermes", f"<tool_call>{DEEPER}</tool_call>", [], ["too_long"]),
+    ("P09", "openai", DEEPER, [], ["too_long"]),
+    ("P09", "openai", '{"name":"f","arguments":' + '{"a":' * 50_000, [], ["too_long"]),
+    ("P09", "apibank", "[F(x=" + DEEPER, [], ["too_long"]),
+    ("P09", "python", "[f(x=" + DEEPER, [], ["too_long"]),
     # Values without a name are never dropped in silence.
     ("P10", "apibank", "[Process(1, size=10)]", [], ["malformed"]),
+    ("P10", "python", "[process(1, size=10)]", [], ["arguments"]),
+    ("P10", "python", "[f(5)]", [], ["arguments"]),
+    ("P10", "python", "f(5)", [], ["arguments"]),
     # Arguments as text are unwrapped once.
     ("P11", "openai", '{"name":"add","arguments":"{\\"a\\": 1}"}', [("add", {"a": 1})], []),
     ("P11", "openai", '{"name":"add","arguments":"\\"{\\\\\\"a\\\\\\": 1}\\""}', [], ["arguments"]),
@@ -341,6 +447,15 @@ CASES: list[Case] = [
         [],
     ),
     ("P13", "apibank", "[F(id=1234567890123456789)]", [("F", {"id": "1234567890123456789"})], []),
+    *[
+        ("P13", name, text, [("f", {"id": 1234567890123456789})], [])
+        for name, text in (
+            ("openai", '{"name":"f","arguments":{"id":1234567890123456789}}'),
+            ("openai", '{"name":"f","arguments":"{\\"id\\":1234567890123456789}"}'),
+            ("python", "[f(id=1234567890123456789)]"),
+            ("python", "[f(id=1234567890123456789, )]"),
+        )
+    ],
     # What is no JSON number is refused.
     ("P14", "hermes", '<tool_call>{"name":"f","arguments":{"limit":Infinity}}</tool_call>', [], ["malformed"]),
     ("P14", "hermes", '<tool_call>{"name":"f","arguments":{"x":NaN}}</tool_call>', [], ["malformed"]),
@@ -350,6 +465,10 @@ CASES: list[Case] = [
     ("P14", "hermes", '<tool_call>{"name":"f","arguments":{"x":' + "9" * 500 + "}}</tool_call>", [], ["malformed"]),
     ("P14", "apibank", "[F(x=[1e999])]", [], ["malformed"]),
     ("P14", "apibank", "[F(x=[NaN])]", [], ["malformed"]),
+    *[
+        ("P14", "python", f"[f(x={bad})]", [], ["arguments"])
+        for bad in ("NaN", "[-Infinity]", "inf", "1e999", "[1e999]")
+    ],
     # Two objects where one belongs.
     ("P22", "openai", '{"name":"f","arguments":"{\\"a\\":1}{\\"a\\":1}"}', [], ["arguments"]),
     (
@@ -361,6 +480,9 @@ CASES: list[Case] = [
     ),
     ("P22", "openai", '{"name":"f","arguments":{}}{"name":"f","arguments":{}}', [], ["malformed"]),
     ("P22", "apibank", "[F(a='1', a='2')]", [], ["malformed"]),
+    ("P22", "apibank", "[F(a='1', **{'a': '2'})]", [], ["malformed"]),
+    ("P22", "python", "[f(a=1, a=2)]", [], ["arguments"]),
+    ("P22", "python", "[f(a={'k': 1, 'k': 2})]", [], ["arguments"]),
     ("P22", "hermes", '<tool_call>{"name":"f","arguments":{"a":1,"a":2}}</tool_call>', [], ["malformed"]),
     # Arguments that are no object; the next call is still made.
     *[
@@ -377,6 +499,22 @@ CASES: list[Case] = [
     ("P24", "openai", '{"name":"now","arguments":""}', [("now", {})], []),
     ("P24", "openai", '{"name":"now"}', [("now", {})], []),
     ("P24", "apibank", "[Now()]", [("Now", {})], []),
+    ("P24", "python", "[now()]", [("now", {})], []),
+    ("P24", "python", "[f(**[1, 2]), f(**7), f(**None), now()]", [("now", {})], ["arguments"] * 3),
+    # A call that was tried and cannot be read is no silence.
+    ("C01", "hermes", '<tool_call>{"name":"f","arguments":{"d":1}</tool_call>', [], ["malformed"]),
+    ("C01", "apibank", "[F(d=1]", [], ["malformed"]),
+    ("C01", "python", "[f(d=1]", [], ["malformed"]),
+    # Nothing is evaluated.
+    ("C20", "python", '[f(d=len("abc")+2)]', [], ["arguments"]),
+    ("C20", "python", "[f(d=__import__('os').getcwd())]", [], ["arguments"]),
+    ("C20", "apibank", '[F(d=len("abc")+2)]', [], ["malformed"]),
+    ("C20", "hermes", '<tool_call>{"name":"f","arguments":{"d":len("abc")+2}}</tool_call>', [], ["malformed"]),
+    # Names of any kind, in quotes; parameters of any name, in an object.
+    ("D01", "apibank", "[my-tool.v2(a='1')]", [("my-tool.v2", {"a": "1"})], []),
+    ("D01", "apibank", "['my tool'(a='1'), Now()]", [("my tool", {"a": "1"}), ("Now", {})], []),
+    ("D01", "apibank", '[F(a=\'it\'s\', **{"b c": "2"}, d=3)]', [("F", {"a": "it's", "b c": "2", "d": "3"})], []),
+    ("D01", "apibank", "[F(**{'b c': 2})]", [("F", {"b c": 2})], []),
     # Apostrophes, decimals, negatives, two calls, lists.
     ("D01", "apibank", "[Note(title='Mia's list')]", [("Note", {"title": "Mia's list"})], []),
     ("D01", "apibank", "[Note(title='Mia's, Tom's', day='2')]", [("Note", {"title": "Mia's, Tom's", "day": "2"})], []),
@@ -402,6 +540,8 @@ CASES: list[Case] = [
     ("T01", "openai", "[{}]", [], ["malformed"]),
     ("T01", "openai", '{"tool_calls": {}}', [], ["malformed"]),
     ("T01", "openai", '{"tool_calls": [{"function": 3}]}', [], ["malformed"]),
+    ("T01", "python", "[''(a=1)]", [], ["arguments"]),
+    ("T01", "apibank", "[''(a='1')]", [], ["malformed"]),
 ]
 
 
@@ -436,14 +576,82 @@ def test_reasoning_is_set_aside(name: str) -> None:
         (action, ""),
     ]
     for text, reasoning in rows:
-        assert dialect.parse(text) == ParsedAction((call,), (), "", reasoning)
-    assert dialect.parse("<think>never closed " + action) == ParsedAction(reasoning="never closed " + action)
-    assert dialect.parse("<think>hm</think>No.") == ParsedAction(content="No.", reasoning="hm")
+        parsed = dialect.parse(text)
+        assert said(parsed.calls) == [("Look", {"x": "1"})]
+        assert parsed[1:4] == ((), "", reasoning)
+    assert dialect.parse("<think>never closed " + action)[:4] == ((), (), "", "never closed " + action)
+    assert dialect.parse("<think>hm</think>No.")[:4] == ((), (), "No.", "hm")
 
 
 def test_hermes_reads_nothing_beyond_the_end_of_its_turn() -> None:
     parsed = HERMES.parse('Done.<|im_end|>\n<|im_start|>user\n<tool_call>{"name":"f","arguments":{}}</tool_call>')
     assert parsed == ParsedAction(content="Done.")
+
+
+def test_hermes_s_turn_ends_outside_of_calls() -> None:
+    action = '<tool_call>{"name":"note","arguments":{"text":"a <|im_end|> b"}}</tool_call>'
+    for end in ("", "<|im_end|>", "<|im_end|>\n<|im_start|>user", "<|endoftext|>", "<|endoftext|><|im_end|>"):
+        assert HERMES.parse(action + end) == ParsedAction(
+            (ToolCall(name="note", arguments={"text": "a <|im_end|> b"}),)
+        )
+    (error,) = HERMES.parse('<tool_call>{"name":"note","arguments":{"text":"a <|im_end|> b').errors
+    assert error.kind == "truncated"
+
+
+def chat_template(name: str, messages: Sequence[Message], *, cue: bool) -> str:
+    """A conversation by a chat template that TRL ships, filled in as transformers does it."""
+    sandbox = pytest.importorskip("jinja2.sandbox")
+    trl = pytest.importorskip("trl")
+    source = (Path(trl.__file__).parent / "chat_templates" / f"{name}.jinja").read_text(encoding="utf-8")
+    environment = sandbox.ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+    environment.policies["json.dumps_function"] = lambda value, **_: json.dumps(value, ensure_ascii=False)
+    environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
+    chat = [{**message.as_chat(), "content": message.content or ""} for message in messages]
+    text: str = environment.from_string(source).render(messages=chat, tools=None, add_generation_prompt=cue)
+    return text
+
+
+@pytest.mark.parametrize("template", ["qwen2_5", "qwen3", "qwen3_instruct_2507"])
+@given(
+    st.lists(
+        st.builds(ToolCall, name=tool_names, arguments=st.dictionaries(texts | spiked, values, max_size=3)),
+        min_size=1,
+        max_size=3,
+    ),
+    words,
+)
+@settings(max_examples=30)
+def test_hermes_reads_what_qwen_s_templates_write(template: str, calls: list[ToolCall], content: str) -> None:
+    history = [
+        Message(role="user", content="Hi"),
+        Message(role="assistant", content=content or None, tool_calls=tuple(calls)),
+    ]
+    action = chat_template(template, history, cue=False).rpartition("<|im_start|>assistant\n")[2]
+    parsed = HERMES.parse(action)
+    assert said(parsed.calls) == said(calls)
+    assert parsed[1:4] == ((), content, "")
+
+
+def test_hermes_writes_conversations_as_qwen_s_template_does() -> None:
+    calls = (ToolCall(name="tide", arguments={"port": "Tórshavn", "days": [1, None]}), ToolCall(name="moon"))
+    history = [
+        Message(role="system", content="Be brief."),
+        Message(role="user", content="Tide and moon?"),
+        Message(role="assistant", content="I look.", tool_calls=calls),
+        Message(role="tool", name="tide", content="high"),
+        Message(role="tool", name="moon", content="full"),
+        Message(role="assistant", content="High, and full."),
+        Message(role="user", content="Thanks."),
+        Message(role="assistant", tool_calls=calls[:1]),
+        Message(role="tool", name="tide", content="low"),
+    ]
+    for end in (2, 5, 7, 9):
+        assert HERMES.render_prompt(history[:end], []) == chat_template("qwen2_5", history[:end], cue=True)
+    text = HERMES.render_prompt(history[:2], [])
+    text += HERMES.render_action(calls, "I look.") + HERMES.join_results(calls, ["high", "full"])
+    text += "High, and full." + HERMES.render_reply("Thanks.")
+    text += HERMES.render_action(calls[:1]) + HERMES.join_results(calls[:1], ["low"])
+    assert text == HERMES.render_prompt(history, [])
 
 
 @pytest.mark.parametrize("name", BRACKET_DIALECTS)

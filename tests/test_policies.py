@@ -22,7 +22,7 @@ from callgym.envs.base import ToolEnv, make_tool_env
 from callgym.envs.bfcl.categories import GROUPS
 from callgym.errors import ConfigurationError
 from callgym.goal import CallsGoal, DecisionGoal, GoldCall
-from callgym.rollouts.arguments import NoValue, random_arguments
+from callgym.random_values import NoValue, random_arguments
 from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import Situation, get_policy
 from callgym.rollouts.seat import Seat
@@ -292,8 +292,9 @@ def test_unknown_options_are_named() -> None:
 # Transformers.
 
 TEMPLATE = (
-    "{% if tools %}<tools>{{ tools | length }}</tools>{% endif %}"
-    "{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}"
+    "{% if tools %}<tools>{{ tools | length }}{% for t in tools %} {{ t.function.name }}{% endfor %}</tools>{% endif %}"
+    "{% for m in messages %}<{{ m.role }}>{{ m.content }}"
+    "{% for c in m.tool_calls or [] %}{{ c.function | tojson }}{% endfor %}<end>{% endfor %}"
     "{% if add_generation_prompt %}<assistant>{% endif %}"
 )
 
@@ -423,7 +424,7 @@ def test_a_chat_template_is_used_where_there_is_one(tiny: Any, monkeypatch: pyte
     assert plain._encode(situations[0]) == tokenizer(situations[0].prompt).input_ids
     monkeypatch.setattr(tokenizer, "chat_template", TEMPLATE)
     chat = TransformersPolicy(model, tokenizer, max_new_tokens=8)
-    asked = f"<tools>1</tools><user>{situations[0].messages[0]['content']}<end><assistant>"
+    asked = f"<tools>1 Add</tools><user>{situations[0].messages[0]['content']}<end><assistant>"
     assert tokenizer.decode(chat._encode(situations[0])) == asked
     together = chat.act(situations)
     assert [chat.act([situation])[0] for situation in situations] == together
@@ -438,7 +439,7 @@ def test_a_template_that_refuses_is_explained(tiny: Any, monkeypatch: pytest.Mon
         TransformersPolicy(model, tokenizer, chat_template=True)
     monkeypatch.setattr(tokenizer, "chat_template", "{{ raise_exception('roles must alternate') }}")
     with pytest.raises(ConfigurationError, match=r"roles must alternate.*chat_template=False"):
-        TransformersPolicy(model, tokenizer).act([situation_of(SumsEnv())])
+        TransformersPolicy(model, tokenizer, chat_template=True).act([situation_of(SumsEnv())])
 
 
 @pytest.mark.parametrize("template", [None, TEMPLATE])

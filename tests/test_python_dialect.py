@@ -14,8 +14,12 @@ from hypothesis import strategies as st
 
 from callgym import Message, Tool, ToolCall, ToolResult, get_dialect
 from callgym.dialects import ParsedAction
+from callgym.dialects.base import MAX_LENGTH
+from callgym.dialects.call_scanner import read_calls
 from callgym.dialects.literal import LiteralError
-from callgym.dialects.python_calls import MAX_LENGTH, PythonDialect
+from callgym.dialects.plain_calls import read_plain_calls
+from callgym.dialects.python_call import PythonCallScanner
+from callgym.dialects.python_calls import PythonDialect
 from callgym.dialects.python_value import scan_value
 
 PYTHON = get_dialect("python")
@@ -57,6 +61,9 @@ CASES: list[tuple[str, list[Call], list[str], str]] = [
     ("my-tool(a=1)", [], [], "my-tool(a=1)"),
     ("print(x) shows x", [], [], "print(x) shows x"),
     ("f(x", [], [], "f(x"),
+    ("f(a='[g(b=2)]')", [("f", {"a": "[g(b=2)]"})], [], ""),
+    ("f(a='x')\n[g(b=2)]", [G2], [], "f(a='x')"),
+    ("f(x)\nrun(list=[g(b=2)])", [], ["arguments", "arguments"], ""),
     # Words, and calls among them.
     ("No.", [], [], "No."),
     ("see (note) [1]", [], [], "see (note) [1]"),
@@ -349,6 +356,44 @@ def test_calls_before_a_fault_are_made(calls: list[ToolCall], rest: str) -> None
     action = PYTHON.render_action(calls)[:-1] + ", f(" + rest
     if "think>" not in action:
         assert list(PYTHON.parse(action).calls[: len(calls)]) == calls
+
+
+# Plain lists are read on a short way, as they would be on the long one.
+
+plain_keys = st.sampled_from(["a", "b", "_c", "é", "True", "1a", "a b", ""])
+plain_values = st.sampled_from(
+    ["1", "-2.5", "1e999", "'x'", '"q"', "'it's'", '"it\'s"', "'a, b=c'", "'a)'", "True", "None", "'True'", "true",
+     "NaN", "[1, 'x']", "[1, y=2]", "[1,", "]", "1], [2", "{'k': 1}", "{'k': 1, 'k': 2}", "{'a': 1, y=2}", "(1, 2)",
+     "", "007", "'\n'", "\x7f", "'\x7f'", "'a\\'b'", "'a' 'b'", "1 2", "=1", "[" * 65 + "]" * 65, "9" * 400,
+     "'say \"hi\"'", '["b\'s"]', "'a\\nb'", "'\\u00e9'", "'\\/'", "'\\x41'", "'\\ud83d'", "'\\u007f'", "'a\\'",
+     "'\\b\\a'"]
+)  # fmt: skip
+plain_arguments = st.lists(st.tuples(plain_keys, st.sampled_from(["=", "=", " = ", ":"]), plain_values).map("".join))
+between = st.sampled_from([", ", ", ", ",", ",\n ", " ", ",,"])
+
+
+@given(st.data())
+@settings(max_examples=500)
+def test_the_short_way_leads_where_the_long_one_does(data: st.DataObject) -> None:
+    written = []
+    for _ in range(data.draw(st.integers(1, 2))):
+        arguments = data.draw(between).join(data.draw(plain_arguments))
+        written.append(f"{data.draw(st.sampled_from(['f', 'ns.g', 'my-tool', '1f']))}({arguments})")
+    text = f"[{data.draw(between).join(written)}{data.draw(st.sampled_from([']', ']', ' ]', ',]', '']))}"
+    found = read_plain_calls(text)
+    if found is not None:
+        whole = read_calls(text, PythonCallScanner)
+        assert [call.to_json() for call in found] == [call.to_json() for call in whole.calls]
+        assert whole == ParsedAction(whole.calls)
+
+
+@given(plain_calls)
+@settings(max_examples=60)
+def test_calls_of_plain_values_take_the_short_way(calls: list[ToolCall]) -> None:
+    plain = [
+        ToolCall(name=call.name, arguments={f"a{i}": f"x{i}" for i in range(len(call.arguments))}) for call in calls
+    ]
+    assert read_plain_calls(PYTHON.render_action(plain)) == tuple(plain)
 
 
 # Whatever a policy writes.

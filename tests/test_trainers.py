@@ -519,7 +519,7 @@ CHATML = (
     "{% if tools %}{{ '<|im_start|>system\\n' }}{% for tool in tools %}{{ tool.function.name + ' ' }}{% endfor %}"
     "{{ eos_token + '\\n' }}{% endif %}"
     "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + (m.content or '') }}"
-    "{% for call in m.tool_calls or [] %}{{ '<tool_call>' + call.function.name + '</tool_call>' }}{% endfor %}"
+    "{% for call in m.tool_calls or [] %}{{ '<tool_call>' + call.function | tojson + '</tool_call>' }}{% endfor %}"
     "{{ eos_token + '\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
 )
 NUMBERED = CHATML.replace("'<|im_start|>' + m.role", "'<|im_start|>' + m.role + ' of ' ~ messages|length")

@@ -1,6 +1,15 @@
 """Things that answer a tool call."""
 
-from callgym.tool_backends.base import Session, ToolBackend, checked_call
+from callgym.tool_backends.base import (
+    Session,
+    ToolBackend,
+    WaitingSession,
+    WrappedSession,
+    acall,
+    checked_acall,
+    checked_call,
+    waits,
+)
 from callgym.tool_backends.python import PythonBackend, ToolFailure, World
 from callgym.tool_backends.recorded import RecordedBackend
 
@@ -10,6 +19,11 @@ __all__ = [
     "Session",
     "ToolBackend",
     "ToolFailure",
+    "WaitingSession",
     "World",
+    "WrappedSession",
+    "acall",
+    "checked_acall",
     "checked_call",
+    "waits",
 ]

@@ -2,6 +2,9 @@
 
 A tool that fails is data (``ToolResult.error``); an exception out of ``call`` is a bug in the tool's
 code and is not caught anywhere.
+
+A session whose tools wait, for a network or another process, is a WaitingSession: it says ``waits = True`` and has
+``acall`` beside ``call``, so that many episodes wait side by side in one process. Both give the same results.
 """
 
 from __future__ import annotations
@@ -13,7 +16,17 @@ from callgym.call import ToolCall, ToolResult
 from callgym.schema import ToolSchema
 from callgym.task import Task
 
-__all__ = ["Session", "ToolBackend", "checked_call"]
+__all__ = [
+    "Session",
+    "ToolBackend",
+    "WaitingSession",
+    "WrappedSession",
+    "acall",
+    "call_fault",
+    "checked_acall",
+    "checked_call",
+    "waits",
+]
 
 
 class Session(Protocol):
@@ -29,11 +42,81 @@ class Session(Protocol):
         """Give back what the session holds; more calls are an error."""
 
 
+class WaitingSession(Session, Protocol):
+    """A session whose calls spend their time waiting."""
+
+    @property
+    def waits(self) -> bool:
+        """True."""
+
+    async def acall(self, call: ToolCall) -> ToolResult:
+        """As ``call``, in any event loop; the calls of one session come one after another."""
+
+
 class ToolBackend(Protocol):
     """Opens sessions; holds nothing that an episode can change."""
 
     def open(self, task: Task, seed: int) -> Session:
         """A fresh session for ``task``; everything random in it comes from ``seed``."""
+
+
+def waits(session: Session) -> bool:
+    """Whether the session has an ``acall`` that is worth awaiting."""
+    return getattr(session, "waits", False) is True
+
+
+async def acall(session: Session, call: ToolCall) -> ToolResult:
+    """Run one call, awaiting it where the session waits."""
+    if waits(session):
+        waiting: WaitingSession = session  # type: ignore[assignment]
+        return await waiting.acall(call)
+    return session.call(call)
+
+
+class WrappedSession:
+    """A session around another: the base of what checks, limits, remembers or disturbs calls.
+
+    A subclass changes a call on its way in (``before``) and a result on its way out (``after``); whether anybody
+    waits in between is no concern of it.
+    """
+
+    def __init__(self, inner: Session) -> None:
+        self.inner = inner
+
+    @property
+    def waits(self) -> bool:
+        """Whether the session inside waits."""
+        return waits(self.inner)
+
+    def before(self, call: ToolCall) -> ToolCall | ToolResult:
+        """The call to make, or the result where none is made."""
+        return call
+
+    def after(self, call: ToolCall, result: ToolResult) -> ToolResult:
+        """What is answered to a call that was made and gave ``result``."""
+        return result
+
+    def call(self, call: ToolCall) -> ToolResult:
+        """Run one call."""
+        ready = self.before(call)
+        if isinstance(ready, ToolResult):
+            return ready
+        return self.after(ready, self.inner.call(ready))
+
+    async def acall(self, call: ToolCall) -> ToolResult:
+        """Run one call, awaiting the session inside where it waits."""
+        ready = self.before(call)
+        if isinstance(ready, ToolResult):
+            return ready
+        return self.after(ready, await acall(self.inner, ready))
+
+    def state(self) -> dict[str, Any]:
+        """The state of the session inside."""
+        return self.inner.state()
+
+    def close(self) -> None:
+        """Close the session inside."""
+        self.inner.close()
 
 
 def checked_call(session: Session, call: ToolCall, schemas: Mapping[str, ToolSchema]) -> ToolResult:
@@ -44,6 +127,16 @@ def checked_call(session: Session, call: ToolCall, schemas: Mapping[str, ToolSch
         call: The call, arguments already typed.
         schemas: Tool name to compiled schema, of the tools that exist now.
     """
+    return call_fault(call, schemas) or session.call(call)
+
+
+async def checked_acall(session: Session, call: ToolCall, schemas: Mapping[str, ToolSchema]) -> ToolResult:
+    """As ``checked_call``, awaiting the call where the session waits."""
+    return call_fault(call, schemas) or await acall(session, call)
+
+
+def call_fault(call: ToolCall, schemas: Mapping[str, ToolSchema]) -> ToolResult | None:
+    """What is wrong with a call before it is made: no such tool, or arguments that its schema refuses."""
     schema = schemas.get(call.name)
     if schema is None:
         known = ", ".join(sorted(schemas)) or "none"
@@ -51,6 +144,4 @@ def checked_call(session: Session, call: ToolCall, schemas: Mapping[str, ToolSch
             error="unknown_tool", message=f"there is no tool {call.name[:80]!r}; the tools are: {known[:400]}"
         )
     fault = schema.check(call.arguments)
-    if fault is not None:
-        return ToolResult(error="invalid_arguments", message=fault)
-    return session.call(call)
+    return None if fault is None else ToolResult(error="invalid_arguments", message=fault)

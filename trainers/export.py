@@ -330,7 +330,9 @@ def completion_messages(task: Task, episode: Episode, dialect: Dialect) -> list[
     messages: list[dict[str, Any]] = []
     last = len(episode.steps) - 1
     for number, step in enumerate(episode.steps):
-        messages.append(assistant_chat(step.action, ()) if step.errors else assistant_chat(step.content, step.calls))
+        # Templates refuse results without calls before them: of two calls, one unreadable, the other stands.
+        unread = step.errors and not step.calls
+        messages.append(assistant_chat(step.action, ()) if unread else assistant_chat(step.content, step.calls))
         if number == last:
             break
         messages += [

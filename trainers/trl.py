@@ -24,10 +24,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from callgym.dialects import Dialect, get_dialect
+from callgym.dialects.chat_template import ChatTemplate, ends_call, no_tools
 from callgym.envs.base import ToolEnv, make_tool_env
 from callgym.episode import Episode
 from callgym.errors import ConfigurationError, MissingPackageError
-from callgym.trainers.conversation import ChatRenderer, Conversation, TextRenderer, make_renderer
+from callgym.trainers.conversation import (
+    ChatRenderer,
+    Conversation,
+    TextRenderer,
+    dialect_for,
+    make_renderer,
+)
 
 __all__ = ["EpisodeRollouts"]
 
@@ -39,6 +47,7 @@ class _Playing:
     """An episode under way."""
 
     env: ToolEnv
+    renderer: TextRenderer | ChatRenderer
     conversation: Conversation
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]]
@@ -63,7 +72,8 @@ class EpisodeRollouts:
 
         Args:
             ids: One registered id, or several to mix.
-            tokenizer: The policy's tokenizer; with a chat template, messages and tools go through it.
+            tokenizer: The policy's tokenizer; with a chat template that takes tools, messages go through it, and
+                calls are read in the dialect that it writes, unless ``env_options`` give another.
             seed: Seed of the episodes.
             max_prompt_tokens: Tasks with a longer first observation are left out of the dataset.
             max_episode_tokens: An episode whose tokens after the prompt reach this many is truncated;
@@ -77,20 +87,25 @@ class EpisodeRollouts:
         self.ids = (ids,) if isinstance(ids, str) else tuple(ids)
         self._options = {"split": "train", **env_options, "observation": "delta"}
         self._tokenizer = tokenizer
-        self._renderer: TextRenderer | ChatRenderer = make_renderer(tokenizer)
+        self._template = ChatTemplate(tokenizer)
+        self._renderers: dict[Dialect, TextRenderer | ChatRenderer] = {}
+        choice = dialect_for(self._template, env_options.get("dialect"))
+        if choice.dialect is not None:
+            self._options["dialect"] = choice.dialect
         self._seed = seed
         self._max_prompt_tokens = max_prompt_tokens
         self._max_episode_tokens = max_episode_tokens
         self._on_episode = on_episode
         self._idle: dict[str, list[ToolEnv]] = {id: [] for id in self.ids}
         self._reward_names = self._common_rewards()
-        if isinstance(self._renderer, ChatRenderer) and not env_options.get("dialect"):
-            dialects = {env.dialect.name for envs in self._idle.values() for env in envs}
-            warnings.warn(
-                f"the tokenizer has a chat template, and no dialect was given: actions are read as {sorted(dialects)}; "
-                "if the model was taught another form (Qwen: 'hermes'), pass dialect=",
-                stacklevel=2,
-            )
+        dialects = sorted({env.dialect.name for envs in self._idle.values() for env in envs})
+        words = choice.words
+        if self._template.takes_tools and choice.dialect is None:
+            words = f"no dialect was given, and calls are read as {dialects}: {self._template.detection.reason}"
+        if self._template.exists and not self._template.takes_tools:
+            words = f"{no_tools(self._template)}; {words or f'calls are read as {dialects}'}"
+        if words:
+            warnings.warn(words, stacklevel=2)
 
     @property
     def reward_funcs(self) -> list[Callable[..., list[float | None]]]:
@@ -154,27 +169,28 @@ class EpisodeRollouts:
         env = self._take(id)
         observation, info = env.reset(seed=_seed_of(self._seed, global_step, reference), options={"task": task_id})
         messages, tools = info["messages"], info["tools"]
-        conversation = Conversation(self._renderer.prompt(observation, messages, tools))
-        return _Playing(env, conversation, messages, tools)
+        renderer = self._renderer_of(env)
+        return _Playing(env, renderer, Conversation(renderer.prompt(observation, messages, tools)), messages, tools)
 
     def _advance(self, play: _Playing, ids: list[int], logprobs: list[float] | None, ends: set[int]) -> None:
         """Append what the model wrote, step the environment, append what came back."""
-        # A model may stop at other tokens than its tokenizer's; only the latter is what templates write.
-        ended_by_eos = bool(ids) and ids[-1] == self._tokenizer.eos_token_id
+        ended = ids[-1] if ids and ids[-1] in ends else None
+        opened = play.renderer.opened(play.conversation.ids)
         play.conversation.add_action(ids, logprobs)
-        text_ids = ids[:-1] if ids and ids[-1] in ends else ids
+        cut = ended is not None and not ends_call(self._tokenizer, self._written_in(play.env), ended)
+        text_ids = ids[:-1] if cut else ids
         action = self._tokenizer.decode(text_ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
-        delta, _, terminated, truncated, info = play.env.step(action)
+        delta, _, terminated, truncated, info = play.env.step(opened + action)
         if terminated or truncated:
             play.episode = info["episode"]
         else:
-            following = self._renderer.following(delta, play.messages, info["messages"], play.tools, ended_by_eos)
+            following = play.renderer.following(delta, play.messages, info["messages"], play.tools, ended)
             spent = len(play.conversation.completion_ids) + len(following)
             if self._max_episode_tokens is not None and spent >= self._max_episode_tokens:
                 play.episode = play.env.truncate()
             else:
                 play.conversation.add_observation(following)
-                play.messages += info["messages"]
+                play.messages += play.renderer.settled(info["messages"])
                 play.tools = info.get("tools", play.tools)
         if play.episode is not None and self._on_episode is not None:
             self._on_episode(play.episode)
@@ -200,6 +216,19 @@ class EpisodeRollouts:
             return self._idle[id].pop()
         return make_tool_env(id, **self._options)
 
+    def _written_in(self, env: ToolEnv) -> Dialect:
+        """The dialect that the model writes, where the environment reads any."""
+        found = self._template.detection.dialect
+        return get_dialect(found) if found and env.dialect.name == "auto" else env.dialect
+
+    def _renderer_of(self, env: ToolEnv) -> TextRenderer | ChatRenderer:
+        # By dialect, which differs from task to task in some environments.
+        found = self._renderers.get(env.dialect)
+        if found is None:
+            made = make_renderer(self._tokenizer, env.dialect, template=self._template)
+            found = self._renderers[env.dialect] = made
+        return found
+
     def _short_tasks(self, id: str) -> list[str]:
         env = self._take(id)
         self._idle[id].append(env)
@@ -208,7 +237,8 @@ class EpisodeRollouts:
         short = []
         for index, task in enumerate(env.tasks):
             observation, info = env.reset(seed=0, options={"task": index})
-            if len(self._renderer.prompt(observation, info["messages"], info["tools"])) <= self._max_prompt_tokens:
+            ids = self._renderer_of(env).prompt(observation, info["messages"], info["tools"])
+            if len(ids) <= self._max_prompt_tokens:
                 short.append(task.id)
         return short
 

@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from callgym.call import ToolCall
+from callgym.dialects.chat_template import ChatTemplate
 from callgym.envs.base import ToolEnv, make_tool_env
 from callgym.errors import MissingPackageError
-from callgym.trainers.conversation import Conversation, make_renderer
+from callgym.trainers.conversation import Conversation, dialect_for, make_renderer
 
 __all__ = ["oracle_rows", "oracle_texts", "train_on_rows"]
 
@@ -34,7 +35,8 @@ def oracle_rows(
 ) -> Iterator[dict[str, Any]]:
     """Token rows of oracle episodes: ``input_ids`` and ``labels``, one a task.
 
-    The loss is on the oracle's tokens only. Episodes are rendered as the GRPO trainer renders them.
+    The loss is on the oracle's tokens only, and on the token that ends each action. Episodes are rendered, and their
+    dialect is chosen, as the GRPO trainer does it.
 
     Args:
         id: A registered id.
@@ -44,23 +46,28 @@ def oracle_rows(
         seed: Seed of the mistakes.
         env_options: Arguments of ``gym.make``; ``split`` is ``"train"`` unless given.
     """
-    renderer = make_renderer(tokenizer)
-    env = make_tool_env(id, **{"split": "train", "observation": "delta", **env_options})
+    template = ChatTemplate(tokenizer)
+    found = dialect_for(template, env_options.get("dialect")).dialect
+    dialect = {} if found is None else {"dialect": found}
+    env = make_tool_env(id, **{"split": "train", "observation": "delta", **env_options, **dialect})
     expert = _Expert(mistakes, seed)
     for index in range(len(env.tasks)):
         delta, info = env.reset(seed=0, options={"task": index})
+        renderer = make_renderer(tokenizer, env.dialect, template=template)
         messages, tools = info["messages"], info["tools"]
         conversation = Conversation(renderer.prompt(delta, messages, tools))
         done = False
         while not done:
-            action = expert.act(env)
-            ids = tokenizer(action, add_special_tokens=False)["input_ids"] + [tokenizer.eos_token_id]
-            conversation.add_action(ids, None)
-            delta, _, terminated, truncated, info = env.step(action)
+            action = renderer.lead(messages, tools) + expert.act(env)
+            delta, _, terminated, truncated, info = env.step(renderer.opened(conversation.ids) + action)
+            end = renderer.end_of_action(messages, info["messages"], tools)
+            ids = tokenizer(action, add_special_tokens=False)["input_ids"]
+            conversation.add_action(ids if ids[-1:] == [end] else [*ids, end], None)
             done = terminated or truncated
             if not done:
-                conversation.add_observation(renderer.following(delta, messages, info["messages"], tools, True))
-                messages += info["messages"]
+                conversation.add_observation(renderer.following(delta, messages, info["messages"], tools, end))
+                messages += renderer.settled(info["messages"])
+                tools = info.get("tools", tools)
         if max_tokens is None or len(conversation.ids) <= max_tokens:
             yield _row(conversation)
     env.close()

@@ -1,41 +1,36 @@
 """API-Bank's brackets: ``[Name(key='value', ...)]``.
 
-What is read (a real parser, where the official script uses regular expressions that cut values at
-the first quote of either kind; the official rules are for the official score):
+One or more calls in brackets, ``[A(x='1'), B(y=2)]`` or ``[A(x='1')] [B(y=2)]``, are read anywhere in a text, by a
+real parser; see ``apibank_call``. (The official script uses regular expressions that cut values at the first quote of
+either kind; the official rules are for the official score.) A fault costs its bracket from there on, and only where a
+quote is never closed all that follows is lost, too, for it may be part of the value.
 
-- one or more calls in brackets, ``[A(x='1'), B(y=2)]`` or ``[A(x='1')] [B(y=2)]``, anywhere in text;
-- values in single or double quotes, with backslash escapes. A quote ends the value only where the
-  call can go on after it (``, name=`` or ``)`` and a bracket or comma), so an apostrophe
-  (``'Mia's list'``) and the benchmark's own quoted lists (``'['A', 'B']'``) are kept whole;
-- bare words, numbers, lists and objects.
-
-Scalar values are text: the tool's schema decides their type afterwards (``typed`` is False).
-The prompt has the layout of the benchmark's test files: instruction, one JSON document a tool,
-``User:``/``AI:`` lines, ``API-Request: [...]->result``, and the cue.
+Scalar values are text: the tool's schema decides their type afterwards (``typed`` is False). So null and the text
+"None" are the same, and the schema says which is meant. The prompt has the layout of the benchmark's test files:
+instruction, one JSON document a tool, ``User:``/``AI:`` lines, ``API-Request: [...]->result``, and the cue.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from callgym.call import ToolCall, ToolResult
+from callgym.dialects.apibank_call import OPENING, as_recorded, read_plain_bracket, scan_bracket, write_call
 from callgym.dialects.base import Dialect, ParsedAction, split_reasoning
-from callgym.dialects.literal import LiteralError, scan_escape, scan_literal, skip_space
+from callgym.dialects.call_spans import CallSpans
 from callgym.episode import ParseError
 from callgym.message import Message
 from callgym.tool import Tool
 
 __all__ = ["ApiBankDialect", "ApiBankShortDialect"]
 
-_OPENING = re.compile(r"\[\s*(?=[A-Za-z_][\w.]*\()")
-_NAME = re.compile(r"[A-Za-z_][\w.]*")
-_KEY = re.compile(r"([A-Za-z_]\w*)\s*=\s*")
-_AFTER_QUOTE = re.compile(r"\s*(?:,\s*[A-Za-z_]\w*\s*=|(?:,\s*)?\)\s*[\],])")
-_BARE = re.compile(r"[^,()\[\]{}'\"\s][^,()\[\]{}'\"\n]*")
 _LABELS = ("API-Request:", "AI:")
+_MAX_BRACKETS = 1_000
+"""Behind so many of them a tag of reasoning is one wherever it stands."""
+_MAX_FAULTS = 50
+"""After so many of them in one action the rest is not read."""
 _CUE = "Generate API Request:\n"
 
 _INSTRUCTION = (
@@ -49,31 +44,36 @@ _SHORT_INSTRUCTION = "Write [ToolName(parameter='value')] or, if no tool fits, a
 class ApiBankDialect(Dialect):
     """Brackets, with each tool documented as a line of JSON."""
 
-    name: ClassVar[str] = "apibank"
+    name = "apibank"
     typed: ClassVar[bool] = False
     instructed_by: ClassVar[tuple[str, ...]] = ("apibank",)
     instruction: ClassVar[str] = _INSTRUCTION
 
-    def parse(self, text: str) -> ParsedAction:
+    def read(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""
-        reasoning, rest, offset = split_reasoning(text, _next_call)
+        plain = read_plain_bracket(text)
+        if plain is not None:
+            return ParsedAction(plain)
+        reasoning, rest, offset = split_reasoning(text, CallSpans(text, _spans).next)
         calls: list[ToolCall] = []
         errors: list[ParseError] = []
         words: list[str] = []
         at = 0
-        while (opening := _OPENING.search(rest, at)) is not None:
+        while (opening := OPENING.search(rest, at)) is not None and len(errors) < _MAX_FAULTS:
             words.append(rest[at : opening.start()])
-            found, error, at = _scan_bracket(rest, opening.end())
-            calls += found
-            if error is not None:
+            bracket = scan_bracket(rest, opening.end())
+            calls += bracket.calls
+            at = bracket.end
+            if bracket.fault is not None:
                 # A text that breaks off swallows what follows; resuming inside it would also cost
                 # quadratic time on hostile input.
-                at = len(rest) if error.at_end else max(at, opening.end())
+                at = len(rest) if bracket.fault.at_end else max(at, opening.end())
+                fault = bracket.fault
                 errors.append(
                     ParseError(
-                        kind="truncated" if error.at_end else "malformed",
-                        position=offset + error.position,
-                        message=f"the request starting at character {offset + opening.start()} cannot be read: {error}",
+                        kind="truncated" if fault.at_end else "malformed",
+                        position=offset + fault.position,
+                        message=f"the request starting at character {offset + opening.start()} cannot be read: {fault}",
                     )
                 )
         words.append(rest[at:])
@@ -83,7 +83,7 @@ class ApiBankDialect(Dialect):
         """``[A(x='1'), B(y='2')]``, after the words if there are any."""
         if not calls:
             return content
-        request = "[" + ", ".join(_render_call(call, _quoted) for call in calls) + "]"
+        request = f"[{', '.join([write_call(call) for call in calls])}]"
         return f"{content}\n{request}" if content else request
 
     def render_prompt(
@@ -112,14 +112,16 @@ class ApiBankDialect(Dialect):
         """``->result`` for one call; for several, one line each."""
         if len(texts) == 1:
             return f"->{texts[0]}\n{_CUE}"
-        lines = [
-            f"API-Request: [{_render_call(call, _quoted)}]->{text}\n" for call, text in zip(calls, texts, strict=True)
-        ]
+        lines = [f"API-Request: [{write_call(call)}]->{text}\n" for call, text in zip(calls, texts, strict=True)]
         return "\n" + "".join(lines) + _CUE
 
     def render_reply(self, content: str) -> str:
         """The user's next line, then the cue."""
         return f"\nUser: {content}\n{_CUE}"
+
+    def add_reply(self, results: str, content: str) -> str:
+        """The results, then the user's line, and no cue between them."""
+        return results.removesuffix(_CUE) + self.render_reply(content).removeprefix("\n")
 
     def result_text(self, result: ToolResult) -> str:
         """The result as Python prints it, which is how the benchmark shows results."""
@@ -131,7 +133,7 @@ class ApiBankDialect(Dialect):
 class ApiBankShortDialect(ApiBankDialect):
     """Brackets, with each tool documented as a signature: a third of the tokens, for small models."""
 
-    name: ClassVar[str] = "apibank-short"
+    name = "apibank-short"
     instruction: ClassVar[str] = _SHORT_INSTRUCTION
 
     def render_prompt(
@@ -153,91 +155,18 @@ class ApiBankShortDialect(ApiBankDialect):
         return f"{tool.name}({', '.join(parts)}) {tool.description}"
 
 
-def _next_call(text: str, at: int) -> tuple[int, int] | None:
-    opening = _OPENING.search(text, at)
-    if opening is None:
-        return None
-    _, error, end = _scan_bracket(text, opening.end())
-    if error is not None and error.at_end:  # going on inside it would cost quadratic time
-        return None
-    return opening.start(), max(end, opening.end())
-
-
-def _scan_bracket(text: str, position: int) -> tuple[list[ToolCall], LiteralError | None, int]:
-    """Read calls up to the closing bracket; the calls before a fault are kept."""
-    calls: list[ToolCall] = []
-    at = position
-    try:
-        while True:
-            call, at = _scan_call(text, at)
-            calls.append(call)
-            at = skip_space(text, at)
-            if text.startswith("]", at):
-                return calls, None, at + 1
-            if not text.startswith(",", at):
-                raise LiteralError("',' or ']' is missing after a call", at, at_end=at >= len(text))
-            at = skip_space(text, at + 1)
-    except LiteralError as error:
-        return calls, error, error.position
-
-
-def _scan_call(text: str, position: int) -> tuple[ToolCall, int]:
-    name = _NAME.match(text, position)
-    if name is None or not text.startswith("(", name.end()):
-        raise LiteralError("a call has the form Name(key='value')", position, at_end=position >= len(text))
-    arguments: dict[str, Any] = {}
-    at = skip_space(text, name.end() + 1)
-    while not text.startswith(")", at):
-        key = _KEY.match(text, at)
-        if key is None:
-            raise LiteralError(
-                f"an argument of {name.group()} is written key='value', found {text[at : at + 20]!r}",
-                at,
-                at_end=at >= len(text),
-            )
-        if key.group(1) in arguments:
-            raise LiteralError(f"argument {key.group(1)} is given twice", at)
-        arguments[key.group(1)], at = _scan_value(text, key.end())
-        at = skip_space(text, at)
-        if text.startswith(",", at):
-            at = skip_space(text, at + 1)
-        elif not text.startswith(")", at):
-            raise LiteralError("',' or ')' is missing after a value", at, at_end=at >= len(text))
-    return ToolCall.trusted(name=name.group(), arguments=arguments, id=None), at + 1
-
-
-def _scan_value(text: str, position: int) -> tuple[Any, int]:
-    first = text[position : position + 1]
-    if first in ("'", '"'):
-        return _scan_quoted(text, position)
-    if first in ("[", "{"):
-        return scan_literal(text, position)
-    bare = _BARE.match(text, position)
-    if bare is None:
-        raise LiteralError("a value is missing", position, at_end=position >= len(text))
-    return bare.group().rstrip(), bare.end()
-
-
-def _scan_quoted(text: str, position: int) -> tuple[str, int]:
-    """Read a quoted value up to a quote after which the call can go on."""
-    quote = text[position]
-    pieces: list[str] = []
-    start = at = position + 1
-    while True:
-        end = text.find(quote, at)
-        if end < 0:
-            raise LiteralError("a quoted value is never closed", position, at_end=True)
-        backslash = text.find("\\", at, end)
-        if backslash >= 0:
-            pieces.append(text[start:backslash])
-            piece, start = scan_escape(text, backslash)
-            pieces.append(piece)
-            at = start
-        elif _AFTER_QUOTE.match(text, end + 1):
-            pieces.append(text[start:end])
-            return "".join(pieces), end + 1
-        else:
-            at = end + 1
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each bracket, up to its first fault."""
+    at = brackets = faults = 0
+    while brackets < _MAX_BRACKETS and faults < _MAX_FAULTS and (opening := OPENING.search(text, at)) is not None:
+        bracket = scan_bracket(text, opening.end())
+        at = max(bracket.end, opening.end())
+        if bracket.fault is not None:
+            faults += 1
+            if bracket.fault.at_end:  # a quote that is never closed makes all that follows a part of the call
+                at = len(text)
+        brackets += 1
+        yield opening.start(), at
 
 
 def _without_labels(words: str) -> str:
@@ -247,34 +176,13 @@ def _without_labels(words: str) -> str:
     return content
 
 
-def _render_call(call: ToolCall, quote: Any) -> str:
-    return f"{call.name}({', '.join(f'{key}={quote(value)}' for key, value in call.arguments.items())})"
-
-
-_QUOTING = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
-
-
-def _quoted(value: Any) -> str:
-    """A value so that ``parse`` gives it back."""
-    if isinstance(value, str):
-        return "'" + value.translate(_QUOTING) + "'"
-    if isinstance(value, (list, dict)):
-        return json.dumps(value, ensure_ascii=False)
-    return f"'{value}'"
-
-
-def _as_recorded(value: Any) -> str:
-    """A value as the benchmark's history lines have it: in single quotes, nothing escaped."""
-    return f"'{value}'"
-
-
 def _history_lines(message: Message, pending: list[str]) -> list[str]:
     """The lines of one message; ``pending`` holds requests whose results are still to come."""
     if message.role == "user":
         return [f"User: {message.content or ''}\n"]
     if message.role == "assistant":
         lines = [f"AI: {message.content}\n"] if message.content else []
-        pending += [_render_call(call, _as_recorded) for call in message.tool_calls]
+        pending += [as_recorded(call) for call in message.tool_calls]
         return lines
     if message.role == "tool":
         request = pending.pop(0) if pending else f"{message.name or 'Tool'}()"

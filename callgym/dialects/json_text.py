@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from collections.abc import Callable
 from typing import Any
 
 from callgym.dialects.literal import MAX_DEPTH, MAX_NUMBER_LENGTH, skip_space
 
-__all__ = ["JsonTextError", "read_json", "scan_json"]
+__all__ = ["JsonTextError", "json_scanner", "read_json", "scan_json"]
+
+
+_SURROGATE = re.compile(r"\\u[dD]").search
 
 
 class JsonTextError(ValueError):
@@ -40,6 +45,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _float(digits: str) -> float:
+    if len(digits) >= MAX_NUMBER_LENGTH:
+        raise _Refused(f"a number of {MAX_NUMBER_LENGTH} characters or more")
     value = float(digits)
     if not math.isfinite(value):
         raise _Refused(f"{digits[:40]} is too large for a number")
@@ -56,9 +63,27 @@ def _constant(name: str) -> Any:
     raise _Refused(f"{name} is not JSON; use null or a number")
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_float=_float, parse_int=_int, parse_constant=_constant, strict=False
-)
+def json_scanner(*, strict: bool, short: bool) -> Callable[[str, int], tuple[Any, int]]:
+    """A decoder that reads a value at a position and refuses, by a ValueError or StopIteration, what is said above.
+
+    It does not ask about nesting and half surrogate pairs.
+
+    Args:
+        strict: Refuse line breaks and other control characters inside strings, too.
+        short: All texts will be shorter than ``MAX_NUMBER_LENGTH``, so that no number in them can be too long.
+    """
+    decoder: Any = json.JSONDecoder(
+        object_pairs_hook=_object,
+        parse_float=_float,
+        parse_int=int if short else _int,
+        parse_constant=_constant,
+        strict=strict,
+    )
+    scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once  # raw_decode without a detour
+    return scan
+
+
+_scan, _scan_short = json_scanner(strict=False, short=False), json_scanner(strict=False, short=True)
 
 
 def scan_json(text: str, position: int) -> tuple[Any, int]:
@@ -68,17 +93,18 @@ def scan_json(text: str, position: int) -> tuple[Any, int]:
         JsonTextError: No usable JSON value starts there.
     """
     try:
-        value, end = _DECODER.raw_decode(text, position)
+        value, end = (_scan_short if len(text) - position < MAX_NUMBER_LENGTH else _scan)(text, position)
+    except StopIteration as stop:
+        raise _no_json(text, "Expecting value", stop.value) from None
     except json.JSONDecodeError as error:
-        truncated = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
-        raise JsonTextError(f"{error.msg} at character {error.pos}", error.pos, truncated=truncated) from None
+        raise _no_json(text, error.msg, error.pos) from None
     except RecursionError:
         raise JsonTextError(f"nested deeper than {MAX_DEPTH} levels", position) from None
     except ValueError as error:
         raise JsonTextError(str(error), position) from None
     if text.count("[", position, end) + text.count("{", position, end) > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise JsonTextError(f"nested deeper than {MAX_DEPTH} levels", position)
-    if "\\" in text and "\\u" in text[position:end].lower():
+    if "\\" in text and _SURROGATE(text, position, end) is not None:
         _refuse_half_surrogates(value, position)
     return value, end
 
@@ -90,9 +116,14 @@ def read_json(text: str) -> Any:
         JsonTextError: It is not.
     """
     value, end = scan_json(text, skip_space(text, 0))
-    if skip_space(text, end) != len(text):
+    if end != len(text) and skip_space(text, end) != len(text):
         raise JsonTextError(f"unexpected text after the value at character {end}", end)
     return value
+
+
+def _no_json(text: str, fault: str, position: int) -> JsonTextError:
+    breaks_off = fault.startswith("Unterminated string") or skip_space(text, position) == len(text)
+    return JsonTextError(f"{fault} at character {position}", position, truncated=breaks_off)
 
 
 def _depth(value: Any) -> int:

@@ -9,7 +9,17 @@ import math
 import re
 from typing import Any
 
-__all__ = ["MAX_DEPTH", "MAX_NUMBER_LENGTH", "LiteralError", "read_literal", "scan_literal", "scan_string"]
+__all__ = [
+    "MAX_DEPTH",
+    "MAX_NUMBER_LENGTH",
+    "LiteralError",
+    "read_literal",
+    "scan_escape",
+    "scan_literal",
+    "scan_string",
+    "skip_space",
+    "unescape",
+]
 
 MAX_DEPTH = 64
 """Deepest nesting of lists and objects that is read."""
@@ -19,6 +29,11 @@ MAX_NUMBER_LENGTH = 400
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _SPACE = re.compile(r"\s*")
+_BODIES = {
+    quote: re.compile(rf"[^{quote}\\]*+(?:\\.[^{quote}\\]*+)*+", re.DOTALL)
+    for quote in ("'", '"', "`")  # the last one is JavaScript's
+}
+"""Quote to all that stands before the closing one."""
 _WORDS = {"True": True, "true": True, "False": False, "false": False, "None": None, "null": None}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", "'": "'", '"': '"', "/": "/"}
 
@@ -39,6 +54,8 @@ def read_literal(text: str) -> Any:
     Raises:
         LiteralError: It is not.
     """
+    if text.isascii() and text.isdigit() and len(text) < MAX_NUMBER_LENGTH:  # what is typed by a schema most often
+        return int(text)
     value, end = scan_literal(text, skip_space(text, 0))
     end = skip_space(text, end)
     if end != len(text):
@@ -48,7 +65,11 @@ def read_literal(text: str) -> Any:
 
 def skip_space(text: str, position: int) -> int:
     """The first position at or after ``position`` that is not white space."""
-    if position < len(text) and text[position] > " " and text[position].isascii():
+    first = text[position : position + 1]
+    if first == " " or first == "\n":  # there is none, or one, nearly always
+        position += 1
+        first = text[position : position + 1]
+    if " " < first < "\x7f":
         return position
     match = _SPACE.match(text, position)
     assert match is not None
@@ -86,20 +107,30 @@ def scan_string(text: str, position: int) -> tuple[str, int]:
     Raises:
         LiteralError: The closing quote is missing, or an escape is not a character.
     """
-    quote = text[position]
+    body = _BODIES[text[position]].match(text, position + 1)
+    assert body is not None
+    if body.end() >= len(text) or text[body.end()] == "\\":
+        raise LiteralError("a quoted text is never closed", position, at_end=True)
+    return unescape(text, body.start(), body.end()), body.end() + 1
+
+
+def unescape(text: str, start: int, end: int) -> str:
+    """What stands between two quotes, from ``start`` to ``end``.
+
+    Raises:
+        LiteralError: An escape is not a character.
+    """
+    backslash = text.find("\\", start, end)
+    if backslash < 0:
+        return text[start:end]
     pieces: list[str] = []
-    start = position + 1
-    while True:
-        end = text.find(quote, start)
-        if end < 0:
-            raise LiteralError("a quoted text is never closed", position, at_end=True)
-        backslash = text.find("\\", start, end)
-        if backslash < 0:
-            pieces.append(text[start:end])
-            return "".join(pieces), end + 1
+    while backslash >= 0:
         pieces.append(text[start:backslash])
         piece, start = scan_escape(text, backslash)
         pieces.append(piece)
+        backslash = text.find("\\", start, end)
+    pieces.append(text[start:end])
+    return "".join(pieces)
 
 
 def scan_escape(text: str, backslash: int) -> tuple[str, int]:

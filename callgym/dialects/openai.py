@@ -12,11 +12,14 @@ One bad call does not spoil its neighbours. Text cannot forge a turn: every turn
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from json.decoder import scanstring  # type: ignore[attr-defined]
+from typing import Any
 
 from callgym.call import ToolCall
-from callgym.dialects.base import Dialect, ParsedAction, call_or_error, split_reasoning
+from callgym.dialects.base import Dialect, ParsedAction, split_reasoning
+from callgym.dialects.json_block import read_call_object
 from callgym.dialects.json_text import JsonTextError, read_json, scan_json
 from callgym.dialects.literal import skip_space
 from callgym.episode import ParseError
@@ -24,6 +27,19 @@ from callgym.message import Message, tool_chat
 from callgym.tool import Tool
 
 __all__ = ["OpenAIDialect"]
+
+# A message of the API that says nothing but calls; any other is read as any JSON is.
+_S = r"[ \t\n\r]*+"
+_COLON, _COMMA = rf"{_S}:{_S}", rf"{_S},{_S}"
+_TO_ARGUMENTS = (
+    rf'\{{{_S}(?:"id"{_COLON}"([^"\\]*+)"{_COMMA})?+(?:"type"{_COLON}"function"{_COMMA})?+'
+    rf'"function"{_COLON}\{{{_S}"name"{_COLON}"([^"\\]++)"{_COMMA}"arguments"{_COLON}"'
+)
+_FIRST_CALL = re.compile(
+    rf'\{{{_S}(?:"role"{_COLON}"assistant"{_COMMA})?+(?:"content"{_COLON}(?:null|""){_COMMA})?+'
+    rf'"tool_calls"{_COLON}\[{_S}{_TO_ARGUMENTS}'
+).match
+_NEXT_CALL = re.compile(rf"{_S}\}}{_S}\}}{_S}(?:\]{_S}\}}\Z|,{_S}{_TO_ARGUMENTS})").match
 
 _INSTRUCTION = (
     "Answer with one assistant message as JSON. To call tools: "
@@ -36,10 +52,13 @@ _INSTRUCTION = (
 class OpenAIDialect(Dialect):
     """Chat completion messages as JSON lines."""
 
-    name: ClassVar[str] = "openai"
+    name = "openai"
 
-    def parse(self, text: str) -> ParsedAction:
+    def read(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""
+        usual = _usual_calls(text.strip())
+        if usual is not None:
+            return ParsedAction(usual)
         reasoning, rest, offset = split_reasoning(text, _next_call)
         stripped = rest.strip()
         if stripped[:1] not in ("{", "["):
@@ -55,8 +74,8 @@ class OpenAIDialect(Dialect):
             )
             return ParsedAction(errors=(fault,), reasoning=reasoning)
         content, outcomes = _read_message(value, start)
-        calls = tuple(outcome for outcome in outcomes if isinstance(outcome, ToolCall))
-        errors = tuple(outcome for outcome in outcomes if isinstance(outcome, ParseError))
+        calls = tuple([outcome for outcome in outcomes if type(outcome) is ToolCall])
+        errors = tuple([outcome for outcome in outcomes if type(outcome) is ParseError])
         return ParsedAction(calls, errors, content, reasoning)
 
     def render_action(self, calls: Sequence[ToolCall], content: str = "") -> str:
@@ -98,6 +117,26 @@ def _next_call(text: str, at: int) -> tuple[int, int] | None:
         return None
 
 
+def _usual_calls(text: str) -> tuple[ToolCall, ...] | None:
+    """The calls of a message as the API writes it, in half the time; None for any other, and for one with a fault."""
+    calls: list[ToolCall] = []
+    call = _FIRST_CALL(text)
+    while call is not None:
+        try:
+            written, end = scanstring(text, call.end(), False)
+            arguments = read_json(written)
+        except ValueError:
+            return None
+        following = _NEXT_CALL(text, end)
+        if following is None or type(arguments) is not dict or not (written.isascii() or "\\u" not in text):
+            return None
+        calls.append(ToolCall.trusted(name=call[2], arguments=arguments, id=call[1]))
+        if following[2] is None:
+            return tuple(calls)
+        call = following
+    return None
+
+
 def _line(value: dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False) + "\n"
 
@@ -123,5 +162,4 @@ def _read_call(item: Any, position: int) -> ToolCall | ParseError:
     if type(function) is not dict:
         message = "'function' is a JSON object with 'name' and 'arguments'"
         return ParseError(kind="malformed", position=position, message=message)
-    arguments = function["arguments"] if "arguments" in function else function.get("parameters", {})
-    return call_or_error(function.get("name"), arguments, position, item.get("id"), trusted=True)
+    return read_call_object(function, position, item.get("id"))

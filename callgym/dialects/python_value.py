@@ -7,11 +7,11 @@ as keys. Where the two notations differ in a string, Python's holds. Nothing is 
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from typing import Any
 
+from callgym.dialects.json_text import json_scanner
 from callgym.dialects.literal import MAX_DEPTH, MAX_NUMBER_LENGTH, LiteralError, skip_space
 
 __all__ = ["SCALAR", "read_scalar", "scan_value", "skip_comma"]
@@ -35,6 +35,7 @@ _ENDS = frozenset(",)]}:")
 _WINDOW = MAX_NUMBER_LENGTH - 1
 """Lists and dicts of up to this many characters are read by the JSON decoder where that gives the same: no number
 in them can be too long."""
+_scan_json = json_scanner(strict=False, short=True)
 
 _STRING = re.compile(r"[rRuU]?+(?=['\"])")
 _OTHER_STRING = re.compile(r"([A-Za-z]{1,2})['\"]")
@@ -130,27 +131,9 @@ def _read_short(text: str, position: int) -> tuple[Any, int] | None:
     if '"' not in window:  # then each single quote opens or closes a string
         window = window.replace("'", '"')
     try:
-        return _DECODER.raw_decode(window)
-    except ValueError:
+        return _scan_json(window, 0)
+    except (StopIteration, ValueError):
         return None
-
-
-def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    items = dict(pairs)
-    if len(items) != len(pairs):
-        raise ValueError("a key appears twice")
-    return items
-
-
-def _no_overflow(written: str) -> float:
-    return _finite(written, 0)
-
-
-def _refuse(word: str) -> Any:
-    raise ValueError(word)
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_no_twins, parse_float=_no_overflow, parse_constant=_refuse, strict=False)
 
 
 def _scan_parentheses(text: str, position: int, depth: int) -> tuple[Any, int]:

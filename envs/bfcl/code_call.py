@@ -1,6 +1,6 @@
 """One call whose values are code of Java or JavaScript, read and written.
 
-    >>> CallScanner('Shelf.put(book="Emma", sizes=new int[]{1, 2})', "java").call(0)[0].arguments
+    >>> CodeCallScanner('Shelf.put(book="Emma", sizes=new int[]{1, 2})', "java").call(0)[0].arguments
     {'book': 'Emma', 'sizes': 'new int[]{1, 2}'}
 
 A value is whatever code stands up to the next comma or the parenthesis that closes the call; its brackets and quotes
@@ -17,19 +17,18 @@ from functools import cached_property
 from typing import Any
 
 from callgym.call import ToolCall
+from callgym.dialects.call_scanner import CallScanner
 from callgym.dialects.literal import MAX_DEPTH, LiteralError, scan_string, skip_space
 from callgym.dialects.python_value import scan_value, skip_comma
 from callgym.envs.bfcl.categories import Language
 from callgym.envs.bfcl.code_text import code_texts
 from callgym.envs.bfcl.code_tokens import string_of
 
-__all__ = ["NAME", "QUOTED_NAME", "CallScanner", "write_call"]
+__all__ = ["CodeCallScanner", "write_call"]
 
-NAME = r"(?:[^\W\d]|\$)[\w.$-]*+"
-"""Pattern of a function's name."""
-QUOTED_NAME = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
-"""Pattern of a name of any other kind, which stands in quotes, as Python writes them."""
-_CALL = re.compile(rf"(?:({NAME})|{QUOTED_NAME})\(", re.DOTALL)
+_NAME = r"(?:[^\W\d]|\$)[\w.$-]*+"
+_QUOTED_NAME = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
+_CALL = re.compile(rf"(?:({_NAME})|{_QUOTED_NAME})\(", re.DOTALL)
 _PARAMETER = r"(?:[^\W\d]|\$)[\w$]*+"
 _KEY = re.compile(rf"({_PARAMETER})\s*+=(?![=>])\s*+")
 _WORD = re.compile(r"\*?+[\w.$]*+")
@@ -53,11 +52,16 @@ _TYPE_ARGUMENTS = re.compile(r"(?<=[\w$.])\s*+<[\w\s,.?&\[\]<>$]*+")
 _TYPE_MARKS = re.compile("[<>,]")
 
 
-class CallScanner:
-    """Reads the calls in a text."""
+class CodeCallScanner(CallScanner):
+    """Reads the calls in a text; between calls a semicolon does what a comma does."""
+
+    opening = re.compile(rf"\[\s*+(?=(?:{_NAME}|{_QUOTED_NAME})\()", re.DOTALL)
+    promising = re.compile(rf"\[\s*+(?=(?:{_NAME}|{_QUOTED_NAME})\(\s*+(?:\)|\*\*|[\w$]++\s*+=(?![=>])))", re.DOTALL)
+    bare = re.compile(r"(?:[^\W\d]|\$)[\w$]*+(?:\.[\w$]++)*+\((?=\s*+(\)|[\w$]++\s*+=(?![=>]))?)")
+    separators = (",", ";")
 
     def __init__(self, text: str, language: Language) -> None:
-        self.text = text
+        super().__init__(text)
         self.language = language
 
     @cached_property
@@ -213,7 +217,7 @@ def _commas_of_types(text: str) -> frozenset[int]:
 
 # Writing
 
-_PLAIN_NAME = re.compile(NAME)
+_PLAIN_NAME = re.compile(_NAME)
 _PLAIN_KEY = re.compile(_PARAMETER)
 _WHOLE = r"-?(?:0|[1-9][0-9]*+)"
 _JAVA_SCALAR = rf"(?:{_WHOLE}(?:[lL]|(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?[fFdD]?)|true|false|null)"
@@ -231,7 +235,7 @@ _EXPRESSION = re.compile(
 
 
 def write_call(call: ToolCall, language: Language) -> str:
-    """A call so that ``CallScanner`` gives it back, and the official decoder, too, as far as it can.
+    """A call so that ``CodeCallScanner`` gives it back, and the official decoder, too, as far as it can.
 
     Values that are no text are written in the language's notation, and are text when they are read.
     """
@@ -254,7 +258,7 @@ def _write_text(text: str, language: Language) -> str:
 def _is_read_as(form: str, text: str, language: Language) -> bool:
     written = f"f(a={form})"
     try:
-        call, end = CallScanner(written, language).call(0)
+        call, end = CodeCallScanner(written, language).call(0)
     except LiteralError:
         return False
     return call.arguments == {"a": text} and end == len(written)

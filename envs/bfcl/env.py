@@ -7,16 +7,18 @@ Models, ICML 2025; version 4 as in ``bfcl-eval`` 2026.3.23.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from callgym.call import ToolCall, ToolResult
 from callgym.data import DataSource
 from callgym.dialects import Dialect, ParsedAction
+from callgym.dialects.repair import RepairingDialect
 from callgym.envs.base import Protocol, ToolEnv, check_choice, without_flagged
 from callgym.envs.bfcl import rewards as _rewards  # noqa: F401  registers BFCL's rewards and rubrics
 from callgym.envs.bfcl.backend import BfclBackend
-from callgym.envs.bfcl.categories import CATEGORIES, Category, categories_of
+from callgym.envs.bfcl.categories import CATEGORIES, Category, Language, categories_of
 from callgym.envs.bfcl.code_dialect import code_dialect
 from callgym.envs.bfcl.files import PROMPTS, BfclFiles
 from callgym.envs.bfcl.format_dialect import format_dialect
@@ -161,7 +163,10 @@ class BfclEnv(ToolEnv):
         if category.kind != "format_sensitivity":
             given = self._given_dialect
             # By name: after pickling it is another instance.
-            return code_dialect(category.language) if given.name == _PYTHON and category.language != "python" else given
+            name, _, options = given.name.partition(":")
+            if name != _PYTHON or category.language == "python":
+                return given
+            return _code_dialect(category.language, bool(options))
         return format_dialect(str(task.meta["format"]), None if self.wording == "own" else self.source.folder)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
@@ -178,6 +183,10 @@ class BfclEnv(ToolEnv):
         opened.tried()
         assert self._session is not None
         return self._session.call(call) if self.official_faults else super().run_call(call)
+
+    async def arun_call(self, call: ToolCall) -> ToolResult:
+        """As ``run_call``; the simulators never wait."""
+        return self.run_call(call) if isinstance(self._opened, TurnSession) else await super().arun_call(call)
 
     def _parse(self, action: str) -> ParsedAction:
         if self.official_faults and self.protocol == "dialogue" and self.dialect.name == "python":
@@ -225,6 +234,13 @@ class BfclEnv(ToolEnv):
             return self.dialect.render_action([ToolCall(**searches[done])])
         gold: Any = task.meta["gold"]
         return self.dialect.render_action((), str({"answer": gold[0], "context": "It stands in what was found."}))
+
+
+@cache
+def _code_dialect(language: Language, repairing: bool) -> Dialect:
+    # Remembered: environments tell dialects apart by identity.
+    dialect = code_dialect(language)
+    return RepairingDialect(dialect) if repairing else dialect
 
 
 def _official_wording(files: BfclFiles) -> dict[str, Any]:

@@ -11,12 +11,11 @@ import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 from xml.sax.saxutils import escape
 
 from callgym.call import ToolCall
 from callgym.dialects.base import ParsedAction, call_or_error, split_reasoning
-from callgym.dialects.python_calls import MAX_LENGTH
 from callgym.dialects.transcript import TranscriptDialect
 from callgym.envs.bfcl.files import BfclFiles
 from callgym.envs.bfcl.official.decode import decode, format_ok
@@ -41,7 +40,7 @@ _XML_BLOCK = re.compile(r"<functions>.*?</functions>", re.DOTALL)
 class FormatDialect(TranscriptDialect):
     """One of the prompt formats."""
 
-    name: ClassVar[str] = "bfcl-format"
+    name = "bfcl-format"
 
     def __init__(self, prompt_format: PromptFormat, wording: PromptWording | None = None) -> None:
         """Write and read calls as a format asks for.
@@ -53,10 +52,8 @@ class FormatDialect(TranscriptDialect):
         self.format = prompt_format
         self.wording = wording
 
-    def parse(self, text: str) -> ParsedAction:
+    def read(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""
-        if len(text) > MAX_LENGTH:
-            return _refused("too_long", MAX_LENGTH, f"{len(text)} characters; at most {MAX_LENGTH} are read")
         reasoning, rest, offset = "", text, 0
         if "think>" in text and not self._begins_with_call(text):
             reasoning, rest, offset = split_reasoning(text, _no_call)

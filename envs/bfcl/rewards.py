@@ -26,6 +26,10 @@ from callgym.tool import Tool
 __all__ = ["bfcl_agentic", "bfcl_answer", "bfcl_ast", "bfcl_multi_turn", "bfcl_turns"]
 
 _NOT_ASKED = Score(applies=False, explanation={"reason": "the task is none of this kind of BFCL's"})
+_REPAIRED = Score(
+    value=0.0,
+    explanation={"valid": False, "error": "repaired", "message": "a call could be read only after a repair"},
+)
 _LONGEST_ANSWER = 4_000
 """Characters; an answer in a longer reply was put there among everything else."""
 _TEXT_DIALECTS = ("python",)
@@ -45,6 +49,8 @@ def bfcl_ast(task: Task, episode: Episode) -> Score:
     category = _category(task)
     if category is None or category.protocol != "single" or not episode.steps:
         return _NOT_ASKED
+    if _was_repaired(episode):
+        return _REPAIRED
     verdict = _single_verdict(task, episode, category)
     return _as_score(verdict.valid, verdict.error_type, verdict.message)
 
@@ -62,12 +68,21 @@ def _single_verdict(task: Task, episode: Episode, category: Category) -> Verdict
         return judge_text(
             _spoken(step), original, functions, gold, ret_fmt=form.ret_fmt, tagged=form.tagged, language="python"
         )
-    if episode.config.get("dialect") in _TEXT_DIALECTS:
+    if _is_text(episode):
         return judge_text(
             _spoken(step), original, functions, gold, ret_fmt=category.language, language=category.language
         )
     decoded = [{call.name: call.arguments} for call in step.calls]
     return check(decoded, gold, functions, original, language=category.language)
+
+
+def _is_text(episode: Episode) -> bool:
+    return str(episode.config.get("dialect")).partition(":")[0] in _TEXT_DIALECTS
+
+
+def _was_repaired(episode: Episode) -> bool:
+    """Whether a call could be read only after a repair, which no official evaluation makes."""
+    return any(error.kind == "repaired" for step in episode.steps for error in step.errors)
 
 
 def _spoken(step: Step) -> str:
@@ -87,6 +102,8 @@ def bfcl_multi_turn(task: Task, episode: Episode) -> Score:
     turns = _turns(task, episode)
     if turns is None:
         return _NOT_ASKED
+    if _was_repaired(episode):
+        return _REPAIRED
     for number, turn in enumerate(turns, 1):
         if turn["error"] is not None:
             return _as_score(False, turn["error"], f"turn {number}: {turn['message']}")
@@ -108,7 +125,8 @@ def _turns(task: Task, episode: Episode) -> list[dict[str, Any]] | None:
 def bfcl_turns(task: Task, episode: Episode) -> Score:
     """Credit turn by turn: the share of the turns with gold calls that pass the official checks.
 
-    Beyond the official rule: a turn in which copies of a call were made earns ``gold / (gold + copies)``, and
+    Beyond the official rule: a turn in which copies of a call were made, or calls that had to be repaired, earns
+    ``gold / (gold + copies)``, and
     each turn that asks for no call (a function or a value is missing) and in which one was made counts as a
     failed turn. Doing nothing there earns nothing by itself.
     """
@@ -116,8 +134,14 @@ def bfcl_turns(task: Task, episode: Episode) -> Score:
     if turns is None:
         return _NOT_ASKED
     gold: Any = task.meta["gold"]
+    turns = [{**turn, "copies": turn["copies"] + _repairs(episode, number)} for number, turn in enumerate(turns)]
     explanation: dict[str, Any] = {"asked": sum(map(bool, gold)), "turns": turns}
     return Score(value=_turn_credit(explanation), explanation=explanation)
+
+
+def _repairs(episode: Episode, turn: int) -> int:
+    steps = [step for step in episode.steps if step.turn == turn]
+    return sum(error.kind == "repaired" for step in steps for error in step.errors)
 
 
 def _turn_credit(explanation: dict[str, Any]) -> float:
@@ -134,8 +158,10 @@ def bfcl_agentic(task: Task, episode: Episode) -> Score:
     """The official verdict on an answer: 1 where an accepted one occurs in the last reply as words of its own."""
     if not _asks_answer(task):
         return _NOT_ASKED
+    if _was_repaired(episode):
+        return _REPAIRED
     accepted: Any = task.meta["gold"]
-    if episode.config.get("dialect") in _TEXT_DIALECTS:
+    if _is_text(episode):
         steps = [_spoken(step) for step in episode.steps]
     else:
         steps = [step.content for step in episode.steps if not step.calls]

@@ -19,7 +19,7 @@ from callgym.envs.perturbations.task_parts import SEARCHES
 from callgym.episode import Episode
 from callgym.task import Task
 from callgym.tool import Tool
-from callgym.tool_backends import Session
+from callgym.tool_backends import Session, acall, waits
 
 __all__ = ["DisguisedSession", "disguised", "undisguised"]
 
@@ -61,10 +61,23 @@ class DisguisedSession:
         self._withheld = tuple(map(Tool.from_dict, withheld))
         self._made: list[tuple[ToolCall, ToolResult]] = []
 
+    @property
+    def waits(self) -> bool:
+        """Whether the session inside waits."""
+        return waits(self._session)
+
     def call(self, call: ToolCall) -> ToolResult:
         """Run the call by the tool's own name."""
         call = self._renaming.original_call(call)
-        result = self._session.call(call)
+        return self._answered(call, self._session.call(call))
+
+    async def acall(self, call: ToolCall) -> ToolResult:
+        """As ``call``, awaiting the session inside where it waits."""
+        call = self._renaming.original_call(call)
+        return self._answered(call, await acall(self._session, call))
+
+    def _answered(self, call: ToolCall, result: ToolResult) -> ToolResult:
+        """What the policy is shown of the answer to a call by the tool's own name."""
         if call.name in SEARCHES and result.error is None:
             result = self._without_withheld(result)
         self._made.append((call, result))

@@ -1,4 +1,4 @@
-"""Random arguments that fit a tool's JSON Schema, for the policy that calls tools at random.
+"""Random values that fit a JSON Schema: arguments for the policy that calls tools at random, answers nobody recorded.
 
 Drawn by the schema's own words: types, ``enum`` and ``const``, required and optional properties, nested
 objects, arrays, bounds of numbers and lengths, ``$ref`` within the schema, ``anyOf``, ``oneOf`` and
@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["NoValue", "random_arguments"]
+__all__ = ["NoValue", "random_arguments", "random_value"]
 
 _WORDS = ("Rome", "alice", "meeting", "2023-05-12", "10:30", "tea", "42", "blue sky", "John", "invoice", "Müller")
 _FORMATS = {
@@ -52,6 +52,15 @@ def random_arguments(schema: Mapping[str, Any], rng: random.Random) -> dict[str,
     if not isinstance(value, dict):
         raise NoValue("the parameters are no object")
     return value
+
+
+def random_value(schema: Mapping[str, Any], rng: random.Random) -> Any:
+    """A value for a schema; most draws are valid, and the caller checks.
+
+    Raises:
+        NoValue: The schema accepts nothing, or nothing that can be drawn.
+    """
+    return _Draw(schema, rng).value(schema, 0)
 
 
 class _Draw:

@@ -1,0 +1,39 @@
+"""What the commands of the command line share: how errors end them, and options that several take."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import click
+import gymnasium as gym
+
+from callgym.errors import CallGymError
+
+__all__ = ["explained", "harmless"]
+
+
+def explained(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn CallGym's own errors into one line on stderr and exit status 1; bugs keep their traceback."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+        except (CallGymError, gym.error.Error, OSError) as error:
+            message = " ".join(str(error).split())
+            raise click.ClickException(message) from error
+
+    return run
+
+
+def harmless(text: str) -> str:
+    """Text that a model or a file wrote, for a terminal: what is not printed there is written as an escape.
+
+    Line breaks and tabs stay. Control characters could move the cursor or retitle the window, marks of writing
+    direction could show other text than there is.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join([c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text])
