@@ -14,10 +14,12 @@ import click
 import gymnasium as gym
 
 from callgym.checker import check_tool_env
-from callgym.command_line import explained
+from callgym.command_line import assignments, explained
 from callgym.data import DataNotice, cache_folder
 from callgym.errors import CallGymError
+from callgym.mcp_commands import serve_over_mcp
 from callgym.parity import SUITES, run_suite, suite_options
+from callgym.record_commands import records
 from callgym.registry import ENVIRONMENTS, find_environment
 
 __all__ = ["main"]
@@ -53,28 +55,18 @@ _split = click.option("--split", default="test", help="Part of the data.", show_
 _dialect = click.option("--dialect", default=None, help="How calls are written; the environment's own by default.")
 
 
-def _assignment(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
-    """``NAME=VALUE`` texts as arguments; a value that is JSON is read as such."""
-    arguments: dict[str, Any] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name.isidentifier():
-            raise click.BadParameter(f"{text!r} is not of the form NAME=VALUE")
-        try:
-            arguments[name] = json.loads(value)
-        except ValueError:
-            arguments[name] = value
-    return arguments
-
-
 _more = click.option(
     "--set",
     "more",
     multiple=True,
-    callback=_assignment,
+    callback=assignments,
     metavar="NAME=VALUE",
     help="Any other argument of gym.make, such as protocol=dialogue or rubric=exact; may be given again.",
 )
+
+
+main.add_command(records)
+main.add_command(serve_over_mcp)
 
 
 @main.command("list")

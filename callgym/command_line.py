@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import gymnasium as gym
 
 from callgym.errors import CallGymError
 
-__all__ = ["explained", "harmless"]
+__all__ = ["assignments", "explained", "harmless"]
 
 
 def explained(command: Callable[..., None]) -> Callable[..., None]:
@@ -26,6 +27,20 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
             raise click.ClickException(message) from error
 
     return run
+
+
+def assignments(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+    """A callback: ``NAME=VALUE`` texts as arguments; a value that is JSON is read as such."""
+    arguments: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise click.BadParameter(f"{text!r} is not of the form NAME=VALUE")
+        try:
+            arguments[name] = json.loads(value)
+        except ValueError:
+            arguments[name] = value
+    return arguments
 
 
 def harmless(text: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Annotated, Any, ClassVar, Self
+from collections.abc import Callable
+from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, ValidationError
 
@@ -14,6 +15,7 @@ from callgym.json_value import MAX_INTEGER_BITS
 __all__ = ["JsonObject", "JsonScalar", "Noun", "require_finite"]
 
 JsonScalar = str | int | float | bool | None
+_Record = TypeVar("_Record", bound="Noun")
 
 _new = object.__new__
 # The slots of a pydantic model; writing them goes past the model's own refusal to be changed.
@@ -55,12 +57,9 @@ class Noun(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    all_fields: ClassVar[set[str]]
-    """The names of the fields: what pydantic is told was set. Records are frozen, so one set serves a class."""
-
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        cls.all_fields = set(cls.model_fields)
+        cls.trusted = staticmethod(_trusted(cls))  # type: ignore[method-assign]
 
     @classmethod
     def trusted(cls, **values: Any) -> Self:
@@ -71,12 +70,7 @@ class Noun(BaseModel):
         Args:
             values: A value for every field, defaults included.
         """
-        record = _new(cls)
-        _set_values(record, values)
-        _set_names(record, cls.all_fields)
-        _set_extra(record, None)
-        _set_private(record, None)
-        return record
+        return _trusted(cls)(**values)  # every class below has its own
 
     def to_dict(self) -> dict[str, Any]:
         """The record as plain JSON values."""
@@ -124,6 +118,22 @@ class Noun(BaseModel):
                 "If the file was cut short, fetch or write it again."
             ) from error
         return cls.from_dict(data, where)
+
+
+def _trusted(cls: type[_Record]) -> Callable[..., _Record]:
+    """A class's ``trusted``, at three quarters of the cost of one that is told its class anew."""
+    # What pydantic is told was set: records are frozen, so one set serves a class.
+    names = set(cls.model_fields)
+
+    def trusted(**values: Any) -> _Record:
+        record = _new(cls)
+        _set_values(record, values)
+        _set_names(record, names)
+        _set_extra(record, None)
+        _set_private(record, None)
+        return record
+
+    return trusted
 
 
 def _describe(noun: str, error: ValidationError, where: str | None) -> str:

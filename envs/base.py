@@ -47,6 +47,7 @@ from callgym.spaces import TextSpace
 from callgym.task import Task
 from callgym.tool import Tool
 from callgym.tool_backends import Session, ToolBackend, checked_acall, checked_call, waits
+from callgym.tool_backends.base import known_state
 from callgym.tool_backends.faults import Fault, FaultySession, get_faults
 
 __all__ = [
@@ -254,10 +255,10 @@ class ToolEnv(gym.Env[str, str]):
         return False
 
     def final_state(self) -> dict[str, Any] | None:
-        """The state that the record keeps: by default the session's, where the task's goal asks for one."""
+        """The state that the record keeps: by default the session's, where the goal asks for one and it is known."""
         if self._session is None or not self._playing().asks_state:
             return None
-        return self._session.state()
+        return known_state(self._session)
 
     # Gymnasium's interface.
 

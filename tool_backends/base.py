@@ -13,20 +13,27 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from callgym.call import ToolCall, ToolResult
+from callgym.errors import CallGymError
 from callgym.schema import ToolSchema
 from callgym.task import Task
 
 __all__ = [
     "Session",
     "ToolBackend",
+    "UnknownState",
     "WaitingSession",
     "WrappedSession",
     "acall",
     "call_fault",
     "checked_acall",
     "checked_call",
+    "known_state",
     "waits",
 ]
+
+
+class UnknownState(CallGymError):
+    """A session cannot say what its state is: not that it is empty. What is judged by it is unknown, too."""
 
 
 class Session(Protocol):
@@ -36,7 +43,11 @@ class Session(Protocol):
         """Run one call whose arguments are valid against the tool's schema."""
 
     def state(self) -> dict[str, Any]:
-        """The state as JSON values; changing the returned object changes nothing."""
+        """The state as JSON values; changing the returned object changes nothing.
+
+        Raises:
+            UnknownState: It cannot be told: a recording holds none, a server is gone.
+        """
 
     def close(self) -> None:
         """Give back what the session holds; more calls are an error."""
@@ -110,6 +121,14 @@ class WrappedSession:
             return ready
         return self.after(ready, await acall(self.inner, ready))
 
+    def tried(self) -> None:
+        """Hand on that a call was tried, to a session that looks at turns (BFCL's conversations)."""
+        getattr(self.inner, "tried", _nobody)()
+
+    def end_turn(self) -> None:
+        """Hand on that a user turn is over, to a session that looks at turns."""
+        getattr(self.inner, "end_turn", _nobody)()
+
     def state(self) -> dict[str, Any]:
         """The state of the session inside."""
         return self.inner.state()
@@ -117,6 +136,18 @@ class WrappedSession:
     def close(self) -> None:
         """Close the session inside."""
         self.inner.close()
+
+
+def known_state(session: Session) -> dict[str, Any] | None:
+    """The session's state; None where it cannot be told."""
+    try:
+        return session.state()
+    except UnknownState:
+        return None
+
+
+def _nobody() -> None:
+    """There is nobody to tell."""
 
 
 def checked_call(session: Session, call: ToolCall, schemas: Mapping[str, ToolSchema]) -> ToolResult:

@@ -34,6 +34,7 @@ from callgym.dialects.action_block import ActionBlocks, write_block
 from callgym.dialects.base import NextMark, ParsedAction, Piece, collect, split_reasoning
 from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.json_block import MAX_FAULTS
+from callgym.dialects.plain_action import NAME, PlainForm
 from callgym.dialects.turns import Answer, TurnDialect
 from callgym.episode import ParseError, ParseErrorKind
 from callgym.json_value import write_json
@@ -57,6 +58,13 @@ _BLOCKS = ActionBlocks(
     nothing=_END,
     behind=r"\s*+(?:</s>|(?:</?+s?+)?+\Z|Next: |(?:caller|conclusion|observation|assistant|user):)",
     ends=("<", "/s>"),
+)
+_PLAIN = PlainForm(
+    before=r"(?P<reasoning>(?:[^<:N]++|N(?!ext: ))*+)Next: caller\.?+\s*+(?:</s>\s*+)?+",
+    head=rf"caller:\s*+Action:[^\S\n]*+{NAME}[^\S\n]*+\n\s*+Action Input:\s*+",
+    closing=r"\s*+(?:</s>\s*+)?+",
+    between="",
+    end=r"\Z",
 )
 
 _INSTRUCTION = (
@@ -82,6 +90,10 @@ class AlphaUmiDialect(TurnDialect):
 
     def read(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""
+        return _PLAIN.read(text) or self.read_any(text)
+
+    def read_any(self, text: str) -> ParsedAction:
+        """As ``read``, for any action."""
         reasoning, rest, offset = split_reasoning(text, CallSpans(text, _spans).next)
         plan = _read_plan(rest)
         pieces = list(_Turns(rest, offset, plan.next_role).pieces(plan.end))

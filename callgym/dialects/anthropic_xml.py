@@ -27,6 +27,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from callgym.call import ToolCall
+from callgym.dialects.plain_tags import PlainTags
 from callgym.dialects.tagged_call import TaggedDialect, TaggedForm
 from callgym.dialects.turns import Answer
 from callgym.tool import Tool
@@ -51,6 +52,16 @@ _FORM = TaggedForm(
     block_end=re.compile(rf"</{_SPACE_NAME}(?:invoke>{_CALLS_END}|function_calls>)"),
     leftover=re.compile(rf"<{_SPACE_NAME}parameter\s++name=|</{_SPACE_NAME}(?:parameter|invoke|function_calls)>"),
 )
+_PLAIN = PlainTags(
+    begin=r"<function_calls>\s*+",
+    name=r'<invoke name="([^"<>\s]++)">',
+    parameter=r'<parameter name="([^"<>\s]++)">([^<]*+)</parameter>',
+    marks=2,
+    closing="</invoke>",
+    end=r"</function_calls>\s*+",
+    again="",
+    stop="\n\nHuman:",
+)
 _LABELS = {"user": "Human", "assistant": "Assistant"}
 _THINKING = re.compile(rf"\s*+<({_SPACE_NAME}thinking)>")
 _INSTRUCTION = (
@@ -74,6 +85,7 @@ class AnthropicXmlDialect(TaggedDialect):
     cue = "\n\nAssistant:"
     end = ""
     form = _FORM
+    plain = _PLAIN
     stop = re.compile(r"\n\nHuman:")
     turn_marks = ("\n\nHuman:", "\n\nAssistant:")
     escaped = (

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from callgym.call import ToolCall, ToolResult
+from callgym.dialects.json_text import JsonTextError, read_json
 from callgym.episode import ParseError
 from callgym.errors import ConfigurationError
 from callgym.json_value import copy_json, write_json
@@ -229,7 +230,7 @@ def split_reasoning(text: str, next_call: NextCall) -> tuple[str, str, int]:
         reasoning, rest = text[:close].strip().removeprefix(_THINK_OPEN).strip(), text[start:]
         if _THINK_OPEN in rest:
             more, rest = _set_aside(text, start, next_call)
-            reasoning = "\n".join([reasoning, *more])
+            reasoning = "\n".join(filter(None, [reasoning, *more]))
         return reasoning, rest, start
     opening = _find_outside_calls(text, _THINK_OPEN, next_call)
     if opening >= 0:
@@ -274,8 +275,8 @@ def call_or_error(
     is unwrapped once. Anything else is an error. ``trusted`` says that the arguments were read by
     ``json_text``, which gives nothing but JSON values with finite numbers.
     """
-    from callgym.dialects.json_text import JsonTextError, read_json
-
+    if trusted and type(arguments) is dict and type(name) is str and name:  # nearly every call
+        return ToolCall.trusted(name=name, arguments=arguments, id=id if isinstance(id, str) else None)
     if not isinstance(name, str) or not name:
         return ParseError(kind="malformed", position=position, message="a call needs a 'name', the tool's name as text")
     if isinstance(arguments, str):

@@ -25,6 +25,7 @@ from callgym.dialects.base import Dialect, ParsedAction, collect, split_reasonin
 from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.headed_block import Head, HeadedForm
 from callgym.dialects.literal import skip_space
+from callgym.dialects.plain_action import NAME, PlainForm
 from callgym.dialects.turns import Answer, TurnDialect, write_body
 from callgym.json_value import write_json
 from callgym.message import Message
@@ -75,6 +76,13 @@ _FORM = HeadedForm(
     read_head=_read_head,
     fence="```",
 )
+_PLAIN = PlainForm(
+    before=rf"\s*+(?:(?:<think>)?+(?P<reasoning>[^<]*+)</think>)?+(?P<words>[^<]*+)(?:{_SECTION}\s*+)?+",
+    head=rf"{_CALL}(?P<kind>{_KIND}{_SEPARATOR})?+{NAME}(?(kind)\n```json\n|{_SEPARATOR})\s*+",
+    closing=rf"\s*+(?:```)?+\s*+{_CALL_END}\s*+",
+    between="",
+    end=rf"(?:{_SECTION_END})?+\s*+(?:{_END}|\Z)",
+)
 
 
 class DeepSeekDialect(TurnDialect):
@@ -105,6 +113,10 @@ class DeepSeekDialect(TurnDialect):
 
     def read(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""
+        return _PLAIN.read(text) or self.read_any(text)
+
+    def read_any(self, text: str) -> ParsedAction:
+        """As ``read``, for any action."""
         spans = CallSpans(text, _FORM.spans)
         said, ended = spans.before(_END)
         reasoning, rest, offset = split_reasoning(said, spans.next)

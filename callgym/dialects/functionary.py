@@ -29,7 +29,8 @@ from callgym.call import ToolCall
 from callgym.dialects.base import Dialect, call_or_error, defuse
 from callgym.dialects.json_text import JsonTextError, scan_json
 from callgym.dialects.literal import skip_space
-from callgym.dialects.llama_turns import Found, LlamaTurnDialect
+from callgym.dialects.llama_turns import END_OF_PLAIN, Found, LlamaTurnDialect
+from callgym.dialects.plain_action import NAME, PlainForm
 from callgym.dialects.turns import Answer, write_body
 from callgym.dialects.unreadable_json import UnreadableJson
 from callgym.episode import ParseError, ParseErrorKind
@@ -54,6 +55,13 @@ _BROKEN = UnreadableJson("><", rf"{_NEXT.pattern}|{_TAG_END}")
 _LONG_MARK = re.compile(r">(?=>>)")
 _HARMLESS = ("<|", ">>", _TAG, _TAG_END)
 """What is escaped in the arguments we write: no ``>>>`` is left where each ``>>`` is broken."""
+_PLAIN = PlainForm(
+    before=rf"\s*+(?:>>>)?+(?:all{_BLANK}*+\n(?P<words>[^<>]*+)>>>)?+",
+    head=rf"(?!all\s)(?=\w){NAME}{_BLANK}*+\n\s*+",
+    closing=r"\s*+",
+    between=">>>",
+    end=END_OF_PLAIN,
+)
 
 _INSTRUCTION = (
     "You may call these tools, one JSON document a line:\n{tools}\n"
@@ -70,6 +78,7 @@ class FunctionaryDialect(LlamaTurnDialect):
     """Messages to recipients, behind ``>>>``."""
 
     name = "functionary"
+    plain = _PLAIN
     options: ClassVar[Mapping[str, str]] = {"v3.1": "write <function=name>{...}</function>, as Functionary v3.1 does"}
     control = ("<|", _MARK, _TAG)
     cue = f"{LlamaTurnDialect.cue}{_MARK}"

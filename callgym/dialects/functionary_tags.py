@@ -12,12 +12,20 @@ from typing import Literal
 
 from callgym.call import ToolCall
 from callgym.dialects.functionary import FunctionaryDialect, write_arguments
-from callgym.dialects.llama_turns import END_OF_MESSAGE, LlamaTurnDialect
+from callgym.dialects.llama_turns import END_OF_MESSAGE, END_OF_PLAIN, LlamaTurnDialect
+from callgym.dialects.plain_action import NAME, PlainForm
 from callgym.tool import Tool
 
 __all__ = ["FunctionaryTagDialect"]
 
 _TAG, _TAG_END = "<function=", "</function>"
+_PLAIN = PlainForm(
+    before=r"(?P<words>[^<>]*+)",
+    head=rf"{_TAG}{NAME}>\s*+",
+    closing=rf"\s*+{_TAG_END}",
+    between=r"\s*+",
+    end=END_OF_PLAIN,
+)
 
 _INSTRUCTION = (
     "You may call these tools, one JSON document a line:\n{tools}\n"
@@ -31,6 +39,7 @@ class FunctionaryTagDialect(FunctionaryDialect):
     """JSON between tags that name the tool."""
 
     name = "functionary:v3.1"
+    plain = _PLAIN
     cue = LlamaTurnDialect.cue
     role = "ipython"
     first = None

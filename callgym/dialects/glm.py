@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from callgym.call import ToolCall
+from callgym.dialects.plain_tags import PlainTags
 from callgym.dialects.tagged_call import TaggedDialect, TaggedForm
 from callgym.dialects.turns import Answer
 from callgym.tool import Tool
@@ -41,6 +42,15 @@ _FORM = TaggedForm(
     leftover=re.compile(r"<(?:/?arg_(?:key|value)|/tool_call)>"),
     broken_off=re.compile(r"(?:<arg_key>[^<>\n]*+(?:</arg_key>\s*+)?+)?+(?:<[^<>]*+)?+\Z"),
 )
+_PLAIN = PlainTags(
+    begin=r"<tool_call>\s*+",
+    name=r"([^<>\s{\[\"'][^<>\s]*+)",
+    parameter=r"<arg_key>([^<>\s]++)</arg_key>\s*+<arg_value>([^<]*+)</arg_value>",
+    marks=4,
+    closing="</tool_call>",
+    end="",
+    again=r"<tool_call>\s*+",
+)
 _INSTRUCTION = (
     "You may call these tools, one JSON document a line inside <tools></tools>:\n<tools>\n{tools}\n</tools>\n"
     "Write each call in tags, the tool's name first, then a key and a value a parameter, lists and objects as JSON:\n"
@@ -60,6 +70,7 @@ class GlmDialect(TaggedDialect):
     cue = "<|assistant|>\n"
     end = ""
     form = _FORM
+    plain = _PLAIN
     stop = re.compile(r"<\|(?:user|observation|endoftext)\|>")
     turn_marks = ("<|system|>", "<|user|>", "<|assistant|>", "<|observation|>", "<|endoftext|>", "[gMASK]", "<sop>")
     escaped = ("<|", "<tool_call", "</tool_call", "<arg_", "</arg_", "[gMASK]", "<sop>")

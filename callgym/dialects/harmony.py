@@ -31,6 +31,7 @@ from callgym.call import ToolCall
 from callgym.dialects.base import Dialect, ParsedAction, Piece, collect, split_reasoning
 from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.harmony_message import HarmonyMessages, find_messages
+from callgym.dialects.plain_action import NAME, PlainForm
 from callgym.dialects.turns import Answer, TurnDialect, write_body
 from callgym.dialects.typescript import write_namespace
 from callgym.tool import Tool
@@ -39,6 +40,16 @@ __all__ = ["HarmonyDialect"]
 
 _START, _CHANNEL, _MESSAGE, _CONSTRAIN = "<|start|>", "<|channel|>", "<|message|>", "<|constrain|>"
 _END, _CALL = "<|end|>", "<|call|>"
+_SAID = r"(?P<{group}>[^<]*+)<\|end\|>\s*+<\|start\|>assistant"
+_PLAIN = PlainForm(
+    before=rf"\s*+(?:<\|channel\|>analysis<\|message\|>{_SAID.format(group='reasoning')})?+"
+    rf"(?:<\|channel\|>commentary<\|message\|>{_SAID.format(group='words')})?+",
+    head=rf"<\|channel\|>commentary to=functions\.{NAME}"
+    r"(?: (?:<\|constrain\|>)?+json)?+<\|message\|>\s*+",
+    closing=r"\s*+<\|call\|>\s*+",
+    between=r"<\|start\|>assistant",
+    end=r"\Z",
+)
 
 _SYSTEM = (
     "Reasoning: medium\n\n# Valid channels: analysis, commentary, final. Every message names its channel: think in "
@@ -77,6 +88,10 @@ class HarmonyDialect(TurnDialect):
 
     def read(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""
+        return _PLAIN.read(text) or self.read_any(text)
+
+    def read_any(self, text: str) -> ParsedAction:
+        """As ``read``, for any action."""
         reasoning, rest, offset = split_reasoning(text, CallSpans(text, find_messages).next)
         thoughts, pieces = [reasoning], list[Piece]()
         for message in HarmonyMessages(rest, offset, only_commentary=self._only_commentary):

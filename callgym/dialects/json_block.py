@@ -100,8 +100,8 @@ class _Faulty:
 
     def followed(self, position: int) -> tuple[ParseError, int] | None:
         """The fault of a block with something else behind its JSON; None where no closing mark comes, either."""
-        close = self._closings.at(position)
-        if close < 0:
+        close, following = self._closings.at(position), self._openings.at(position)
+        if close < 0 or 0 <= following < close:  # the closing mark is the next block's
             return None
         message = f"there is text between the JSON object and {self._form.closing}"
         fault = ParseError(kind="malformed", position=self._offset + position, message=message)

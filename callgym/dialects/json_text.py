@@ -18,6 +18,8 @@ from callgym.dialects.literal import MAX_DEPTH, MAX_NUMBER_LENGTH, skip_space
 __all__ = ["JsonTextError", "json_scanner", "read_json", "scan_json"]
 
 
+_CUT_SHORT = re.compile(r"(?:n(?:ul?)?|t(?:ru?)?|f(?:a(?:ls?)?)?|-|\.|[eE][+-]?|\\?u[0-9a-fA-F]{0,4})\Z").match
+"""A word, a number or an escape that breaks off with the text."""
 _SURROGATE = re.compile(r"\\u[dD]").search
 
 
@@ -104,7 +106,7 @@ def scan_json(text: str, position: int) -> tuple[Any, int]:
         raise JsonTextError(str(error), position) from None
     if text.count("[", position, end) + text.count("{", position, end) > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise JsonTextError(f"nested deeper than {MAX_DEPTH} levels", position)
-    if "\\" in text and _SURROGATE(text, position, end) is not None:
+    if text.find("\\", position, end) >= 0 and _SURROGATE(text, position, end) is not None:
         _refuse_half_surrogates(value, position)
     return value, end
 
@@ -122,7 +124,12 @@ def read_json(text: str) -> Any:
 
 
 def _no_json(text: str, fault: str, position: int) -> JsonTextError:
-    breaks_off = fault.startswith("Unterminated string") or skip_space(text, position) == len(text)
+    fault = fault.removesuffix(" at")  # "Unterminated string starting at"
+    breaks_off = (
+        fault.startswith("Unterminated string")
+        or skip_space(text, position) == len(text)
+        or _CUT_SHORT(text, position) is not None
+    )
     return JsonTextError(f"{fault} at character {position}", position, truncated=breaks_off)
 
 

@@ -20,6 +20,7 @@ from callgym.call import ToolCall
 from callgym.dialects.base import ParsedAction, collect, split_reasoning
 from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.headed_block import Head, HeadedForm
+from callgym.dialects.plain_action import NAME, PlainForm
 from callgym.dialects.turns import Answer, TurnDialect, write_body
 from callgym.tool import Tool
 
@@ -57,6 +58,14 @@ _FORM = HeadedForm(
     section_end=(_SECTION_END, "<|tool_call_section_end|>"),
     read_head=_read_head,
 )
+_PLAIN = PlainForm(
+    before=r"\s*+(?:(?:<think>)?+(?P<reasoning>[^<]*+)</think>)?+(?P<words>[^<]*+)"
+    r"(?:<\|tool_calls_section_begin\|>\s*+)?+",
+    head=rf"<\|tool_call_begin\|>(?P<id>functions\.{NAME}:[0-9]++)<\|tool_call_argument_begin\|>\s*+",
+    closing=r"\s*+<\|tool_call_end\|>\s*+",
+    between="",
+    end=r"(?:<\|tool_calls_section_end\|>)?+\s*+(?:<\|im_end\|>|\Z)",
+)
 
 
 class KimiDialect(TurnDialect):
@@ -70,6 +79,10 @@ class KimiDialect(TurnDialect):
 
     def read(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""
+        return _PLAIN.read(text) or self.read_any(text)
+
+    def read_any(self, text: str) -> ParsedAction:
+        """As ``read``, for any action."""
         spans = CallSpans(text, _FORM.spans)
         said, ended = spans.before(_END)
         reasoning, rest, offset = split_reasoning(said, spans.next)

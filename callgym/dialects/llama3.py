@@ -28,7 +28,8 @@ from callgym.dialects.base import NextMark
 from callgym.dialects.json_block import read_call_object
 from callgym.dialects.json_text import JsonTextError, scan_json
 from callgym.dialects.literal import skip_space
-from callgym.dialects.llama_turns import Found, LlamaTurnDialect
+from callgym.dialects.llama_turns import END_OF_PLAIN, Found, LlamaTurnDialect
+from callgym.dialects.plain_action import JSON_SPACE, NAME, PlainForm
 from callgym.dialects.turns import Answer, write_body
 from callgym.dialects.unreadable_json import UnreadableJson
 from callgym.episode import ParseError, ParseErrorKind
@@ -55,6 +56,16 @@ _OPENINGS = tuple(
 )
 _LONGEST_OPENING = 64
 
+_PLAIN = PlainForm(
+    before=r"(?:(?P<words>[^<{\[(]*+)<\|python_tag\|>)?+\s*+",
+    head=rf'\{{{JSON_SPACE}"name"{JSON_SPACE}:{JSON_SPACE}"{NAME}"{JSON_SPACE},{JSON_SPACE}'
+    rf'"parameters"{JSON_SPACE}:{JSON_SPACE}',
+    closing=rf"{JSON_SPACE}\}}",
+    between=r"\s*+;[;\s]*+",
+    end=END_OF_PLAIN,
+    nested=True,
+)
+
 _INSTRUCTION = (
     "You may call these tools, one JSON document a line:\n{tools}\n"
     'To call one, answer with {{"name": "tool", "parameters": {{"parameter": "value"}}}} and nothing else; '
@@ -67,6 +78,7 @@ class Llama3Dialect(LlamaTurnDialect):
     """JSON objects in place of words."""
 
     name = "llama3"
+    plain = _PLAIN
     control = ("<|",)
 
     def found(self, text: str, start: int, offset: int) -> Iterator[Found]:

@@ -6,6 +6,7 @@ the reasoning, that stands in a call is data. After 50 faults, or 500 calls, the
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, Literal, NamedTuple
@@ -14,15 +15,18 @@ from callgym.dialects.base import ParsedAction, Piece, collect, split_reasoning
 from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.json_block import MAX_FAULTS
 from callgym.dialects.literal import skip_space
+from callgym.dialects.plain_action import PlainForm
 from callgym.dialects.turns import TurnDialect
 from callgym.episode import ParseError
 
-__all__ = ["END_OF_MESSAGE", "Found", "LlamaTurnDialect"]
+__all__ = ["END_OF_MESSAGE", "END_OF_PLAIN", "Found", "LlamaTurnDialect"]
 
 _END = "<|eot_id|>"
 END_OF_MESSAGE = "<|eom_id|>"
 """What ends a turn that waits for the result of its calls, where the environment is said to be one of Python."""
 _ENDS = (_END, END_OF_MESSAGE, "<|end_of_text|>")
+END_OF_PLAIN = rf"\s*+(?:{'|'.join(map(re.escape, _ENDS))}|\Z)"
+"""The end of a plain action, as a pattern."""
 _THINK = "<think>"
 _MAX_CALLS = 500
 
@@ -46,6 +50,8 @@ class LlamaTurnDialect(TurnDialect):
     begin = "<|begin_of_text|>"
     cue: ClassVar[str] = "<|start_header_id|>assistant<|end_header_id|>\n\n"
     end = _END
+    plain: ClassVar[PlainForm | None] = None
+    """How the dialect writes an action that is nothing but calls, up to ``END_OF_PLAIN``; None to read all alike."""
 
     @abstractmethod
     def found(self, text: str, start: int, offset: int) -> Iterable[Found]:
@@ -59,6 +65,10 @@ class LlamaTurnDialect(TurnDialect):
 
     def read(self, text: str) -> ParsedAction:
         """Read an action up to the end of its turn; see the module's docstring for what is understood."""
+        return (self.plain.read(text) if self.plain is not None else None) or self.read_any(text)
+
+    def read_any(self, text: str) -> ParsedAction:
+        """As ``read``, for any action."""
         spans = CallSpans(text, self._spans)
         said = _before_end(text, spans)
         reasoning, rest, offset = split_reasoning(said, spans.next)

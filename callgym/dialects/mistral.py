@@ -27,6 +27,7 @@ from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.json_block import MAX_FAULTS, read_call_object
 from callgym.dialects.json_text import JsonTextError, scan_json
 from callgym.dialects.literal import skip_space
+from callgym.dialects.plain_action import NAME, PlainForm
 from callgym.dialects.turns import Answer, TurnDialect, write_body
 from callgym.episode import ParseError, ParseErrorKind
 from callgym.tool import Tool
@@ -43,6 +44,13 @@ _HEAD = re.compile(
 )
 _PLAIN_NAME = re.compile(r"[\w.\-:/]++")
 _PLAIN_ID = re.compile(r"[\w.\-:]++", re.ASCII)
+_PLAIN = PlainForm(
+    before=r"\s*+(?:(?:\[THINK\]|<think>)?+(?P<reasoning>[^\[<]*+)(?:\[/THINK\]|</think>))?+(?P<words>[^\[<]*+)",
+    head=rf"\[TOOL_CALLS\]{NAME}(?:\[CALL_ID\](?P<id>[A-Za-z0-9_.\-:]++))?+(?:\[ARGS\])?+\s*+",
+    closing=r"\s*+",
+    between="",
+    end=r"(?:</s>|\Z)",
+)
 _NO_WORDS = ("{", "}", "]", ",")  # behind a call these belong to it, or to another that lacks its mark
 
 _INSTRUCTION = (
@@ -81,6 +89,10 @@ class MistralDialect(TurnDialect):
 
     def read(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""
+        return _PLAIN.read(text) or self.read_any(text)
+
+    def read_any(self, text: str) -> ParsedAction:
+        """As ``read``, for any action."""
         spans = CallSpans(text, _spans)
         said, ended = spans.before(_END)
         # The two kinds of tags are equally long, so that positions stay the same.

@@ -30,6 +30,7 @@ from typing import Any, ClassVar, Literal
 
 from callgym.call import ToolCall
 from callgym.dialects.base import Dialect, defuse
+from callgym.dialects.plain_tags import PlainTags
 from callgym.dialects.tagged_call import TaggedDialect, TaggedForm
 from callgym.dialects.turns import Answer
 from callgym.tool import Tool
@@ -52,6 +53,15 @@ _FORM = TaggedForm(
     leftover=re.compile(r"<(?:parameter=|/(?:parameter|function|tool_call)>)"),
     forgotten=re.compile(r"<(?:(?<=^<)parameter=[^<>\n]++>\n|/function>\s*+</tool_call>)", re.MULTILINE),
     on_lines=True,
+)
+_PLAIN = PlainTags(
+    begin=r"<tool_call>\s*+",
+    name=r"<function=([^<>\s]++)>",
+    parameter=r"<parameter=([^<>\s]++)>\n([^<]*)\n</parameter>",
+    marks=2,
+    closing="</function>",
+    end=r"</tool_call>\s*+",
+    again=r"</tool_call>\s*+<tool_call>\s*+",
 )
 
 _INSTRUCTION = (
@@ -76,6 +86,7 @@ class Qwen3CoderDialect(TaggedDialect):
     cue = f"{_START}assistant\n"
     end = f"{_END}\n"
     form = _FORM
+    plain = _PLAIN
     stop = re.compile(r"<\|(?:im_end|endoftext)\|>")
     turn_marks = (_START, _END, "<|endoftext|>")
     escaped = ("<|", "<tool_call", "</tool_call", "<function", "</function", "<parameter", "</parameter")

@@ -40,6 +40,7 @@ from callgym.dialects.action_block import ActionBlocks, write_block
 from callgym.dialects.base import ParsedAction, Piece, collect, split_reasoning
 from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.json_block import MAX_FAULTS
+from callgym.dialects.plain_action import NAME, PlainForm
 from callgym.dialects.transcript import write_document
 from callgym.dialects.turns import Answer, TurnDialect
 from callgym.episode import ParseError
@@ -58,6 +59,15 @@ _BLOCKS = ActionBlocks(
     nothing=rf"^ ?{_NAMES}{_NUMBER}",
     behind=r"[^\S\n]*+(?:\n|\Z)",
     ends=("\n", rf" ?{_NAMES}{_NUMBER}"),
+)
+_LINE = r"(?! ?(?:Thought|Action|Observation|Question|Final))[^\n<]*+\n"
+"""A line that opens with no label."""
+_PLAIN = PlainForm(
+    before=rf"(?P<words>(?:{_LINE})*+)(?:Thought:(?P<reasoning>[^\n<]*+\n(?:{_LINE})*+))?+",
+    head=rf" ?Action:[^\S\n]*+{NAME}[^\S\n]*+\n\s*+Action Input:\s*+",
+    closing=r"[^\S\n]*+",
+    between=r"\n(?:[^\S\n]*+\n)*+",
+    end=r"(?:\n\s*+)?+\Z",
 )
 _INDENT = "\n  "
 
@@ -82,6 +92,10 @@ class ReactDialect(TurnDialect):
 
     def read(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""
+        return _PLAIN.read(text) or self.read_any(text)
+
+    def read_any(self, text: str) -> ParsedAction:
+        """As ``read``, for any action."""
         reasoning, rest, offset = split_reasoning(text, CallSpans(text, _spans).next)
         thoughts = [reasoning]
         parsed = collect(_pieces(rest, offset, thoughts))

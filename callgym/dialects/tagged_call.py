@@ -28,6 +28,7 @@ from callgym.call import ToolCall
 from callgym.dialects.base import ParsedAction, Piece, collect, defuse, split_reasoning
 from callgym.dialects.json_block import MAX_FAULTS
 from callgym.dialects.literal import skip_space
+from callgym.dialects.plain_tags import PlainTags
 from callgym.dialects.turns import TurnDialect, write_body
 from callgym.episode import ParseError, ParseErrorKind
 
@@ -220,6 +221,8 @@ class TaggedDialect(TurnDialect):
 
     typed: ClassVar[bool] = False
     form: ClassVar[TaggedForm]
+    plain: ClassVar[PlainTags]
+    """The same form as most calls have it."""
     stop: ClassVar[re.Pattern[str]]
     """What ends the policy's turn; nothing is read from there on."""
     turn_marks: ClassVar[tuple[str, ...]]
@@ -231,6 +234,10 @@ class TaggedDialect(TurnDialect):
 
     def read(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""
+        return self.plain.read(text) or self.read_tags(text)
+
+    def read_tags(self, text: str) -> ParsedAction:
+        """As ``read``, tag by tag."""
         stop = self.stop.search(text)
         reasoning, rest, offset = self.split(text if stop is None else text[: stop.start()])
         return collect(TaggedCalls(rest, self.form).pieces(offset), reasoning)

@@ -56,6 +56,10 @@ class TranscriptDialect(Dialect):
         """The user's next turn."""
         return f"\n{_turn('User', content)}{_CUE}"
 
+    def add_reply(self, results: str, content: str) -> str:
+        """The results, then the user's turn; no empty turn of the policy stands between them."""
+        return results.removesuffix(_CUE) + self.render_reply(content).removeprefix("\n")
+
     def _turn(self, message: Message) -> str:
         if message.role == "tool":
             return _tool_turn(message.name or "", message.content or "")

@@ -32,6 +32,7 @@ from callgym.dialects.call_array import MOST_FAULTS, data_in_array, read_array, 
 from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.json_text import JsonTextError, scan_json
 from callgym.dialects.literal import skip_space
+from callgym.dialects.plain_action import JSON_SPACE, NAME, PlainForm
 from callgym.dialects.turns import Answer, TurnDialect, write_body
 from callgym.episode import ParseError
 from callgym.tool import Tool
@@ -40,6 +41,15 @@ __all__ = ["XlamDialect"]
 
 _START, _END = "<|im_start|>", "<|im_end|>"
 _ENDS = (_END, "<|eot_id|>", "<|endoftext|>")
+_PLAIN = PlainForm(
+    before=r"\s*+\[\s*+",
+    head=rf'\{{{JSON_SPACE}"name"{JSON_SPACE}:{JSON_SPACE}"{NAME}"{JSON_SPACE},{JSON_SPACE}'
+    rf'"arguments"{JSON_SPACE}:{JSON_SPACE}',
+    closing=rf"{JSON_SPACE}\}}\s*+",
+    between=r",\s*+",
+    end=rf"\]\s*+(?:{'|'.join(map(re.escape, _ENDS))}|\Z)",
+    nested=True,
+)
 _FENCE = "```"
 _FENCED = re.compile(r"```(\w*+)\s*+")
 _LANGUAGES = ("", "json", "JSON")
@@ -66,6 +76,10 @@ class XlamDialect(TurnDialect):
 
     def read(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""
+        return _PLAIN.read(text) or self.read_any(text)
+
+    def read_any(self, text: str) -> ParsedAction:
+        """As ``read``, for any action."""
         for end in _ENDS:
             text = CallSpans(text, _find_calls).before(end)[0]
         reasoning, rest, offset = split_reasoning(text, CallSpans(text, _find_calls).next)

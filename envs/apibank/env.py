@@ -99,6 +99,8 @@ class ApiBankEnv(ToolEnv):
         self._search: SimulatorBackend | None = None
         self._found: dict[str, Tool] = {}
         super().__init__(**options)
+        if self._search is None and self.protocol == "dialogue":
+            self.make_backend(self.source)  # whatever answers the calls: what a tool search finds is documented here
         self._config.update(
             protocol=protocol,
             samples=samples,

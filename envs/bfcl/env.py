@@ -32,6 +32,7 @@ from callgym.goal import CallsGoal, DecisionGoal
 from callgym.json_value import copy_json
 from callgym.task import Task
 from callgym.tool_backends import ToolBackend
+from callgym.tool_backends.base import acall, known_state
 
 __all__ = ["BfclEnv"]
 
@@ -177,16 +178,29 @@ class BfclEnv(ToolEnv):
 
     def run_call(self, call: ToolCall) -> ToolResult:
         """Run a call; with ``official_faults`` unchecked, and whether or not its function was revealed."""
-        opened = self._opened
-        if not isinstance(opened, TurnSession):
+        told = self._told()
+        if told is None:
             return super().run_call(call)
-        opened.tried()
+        told.tried()
         assert self._session is not None
         return self._session.call(call) if self.official_faults else super().run_call(call)
 
     async def arun_call(self, call: ToolCall) -> ToolResult:
-        """As ``run_call``; the simulators never wait."""
-        return self.run_call(call) if isinstance(self._opened, TurnSession) else await super().arun_call(call)
+        """As ``run_call``, awaiting the function where it waits."""
+        told = self._told()
+        if told is None or not self.official_faults:
+            if told is not None:
+                told.tried()
+            return await super().arun_call(call)
+        told.tried()
+        assert self._session is not None
+        return await acall(self._session, call)
+
+    def _told(self) -> TurnSession | None:
+        """The session of a conversation, which is told of tries and of the ends of turns, in whatever wrappers."""
+        opened: Any = self._opened
+        told = hasattr(opened, "end_turn") and self.category_of(self.task).kind == "multi_turn"
+        return opened if told else None
 
     def _parse(self, action: str) -> ParsedAction:
         if self.official_faults and self.protocol == "dialogue" and self.dialect.name == "python":
@@ -203,15 +217,16 @@ class BfclEnv(ToolEnv):
 
     def turn_ended(self) -> None:
         """Compare state and results with the gold's."""
-        if isinstance(self._opened, TurnSession):
-            self._opened.end_turn()
+        told = self._told()
+        if told is not None:
+            told.end_turn()
 
     def final_state(self) -> dict[str, Any] | None:
         """What was found after each turn; of a conversation that is to be remembered, what the memory holds."""
         session = self._opened
-        if isinstance(session, TurnSession) or (session is not None and "prerequisite" in self.task.meta):
-            return session.state()
-        return None
+        if session is None or (self._told() is None and "prerequisite" not in self.task.meta):
+            return None
+        return known_state(session)
 
     # The oracle.
 

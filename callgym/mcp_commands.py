@@ -1,0 +1,48 @@
+"""``callgym mcp``: an environment's tools, served over the Model Context Protocol."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from callgym.command_line import assignments, explained
+from callgym.errors import ConfigurationError
+from callgym.registry import find_environment
+
+__all__ = ["mcp"]
+
+
+@click.command("mcp")
+@click.argument("id")
+@click.option("--task", default=None, help="A task's id or number; the first by default.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="What sessions are opened with.")
+@click.option("--http", "over_http", is_flag=True, help="Over HTTP; else over standard input and output.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="HTTP: the address to listen at.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=8_000, show_default=True, help="HTTP: 0 for any.")
+@click.option("--token-env", default=None, help="HTTP: variable that holds the token clients must send.")
+@click.option("--allow-host", "allowed_hosts", multiple=True, help="HTTP: a name to be called by, 'tools.example:*'.")
+@click.option("--state", "show_state", is_flag=True, help="Let the client read its session's state, callgym://state.")
+@click.option("--data", default="auto", help="auto, official, starter, or a folder.", show_default=True)
+@click.option("--split", default="test", help="Part of the data.", show_default=True)
+@click.option(
+    "--set",
+    "more",
+    multiple=True,
+    callback=assignments,
+    metavar="NAME=VALUE",
+    help="Any other argument of gym.make, such as protocol=dialogue; may be given again.",
+)
+@explained
+def mcp(id: str, over_http: bool, more: dict[str, Any], **options: Any) -> None:
+    """Serve an environment's tools over MCP; each connection has a session of its own.
+
+    Over HTTP a client may choose a task and a seed by itself: http://HOST:PORT/mcp?task=TASK&seed=SEED.
+    """
+    from callgym.tool_backends.mcp import serve_mcp
+
+    find_environment(id)
+    clash = sorted(more.keys() & options.keys())
+    if clash:
+        raise ConfigurationError(f"--set {clash[0]}=... is the option --{clash[0].replace('_', '-')}")
+    serve_mcp(id, transport="http" if over_http else "stdio", **options, **more)

@@ -1,0 +1,128 @@
+"""``callgym records``: what a recording of tool calls holds, out of it and into it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from callgym.command_line import explained, harmless
+from callgym.errors import CallGymError
+
+__all__ = ["records"]
+
+_WIDEST = 200
+_SHOWN_UNREAD = 10
+
+_file = click.argument("file", type=click.Path(exists=True))
+
+
+@click.group()
+def records() -> None:
+    """Recordings of tool calls: list, show, export, import."""
+
+
+@records.command("list")
+@_file
+@click.option("--tool", default=None, help="Only this one.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON list of objects.")
+@explained
+def list_tools(file: str, tool: str | None, as_json: bool) -> None:
+    """The tools in FILE, with how many answers there are of each; FILE may be a ToolBench cache folder."""
+    counts = [count for count in _opened(file).counts() if tool in (None, count.tool)]
+    if tool is not None and not counts:
+        raise CallGymError(f"{file} has no answers of {tool!r}; its tools: callgym records list {file}")
+    if as_json:
+        click.echo(json.dumps([dataclasses.asdict(count) for count in counts]))
+        return
+    width = max((len(harmless(count.tool)) for count in counts), default=0) + 2
+    click.echo(f"{'tool':<{width}}{'answers':>8}{'calls':>8}{'failures':>10}")
+    for count in counts:
+        click.echo(f"{_line(count.tool):<{width}}{count.answers:>8}{count.calls:>8}{count.failures:>10}")
+
+
+@records.command()
+@_file
+@click.argument("tool")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Most answers that are shown.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON object a line, uncut.")
+@explained
+def show(file: str, tool: str, limit: int, as_json: bool) -> None:
+    """The answers of TOOL in FILE, in the order in which they were recorded."""
+    from callgym.tool_backends.recording.answers import result_dict
+    from callgym.tool_backends.recording.jsonl import call_object
+
+    shown = 0
+    for call in _opened(file).calls(tool):
+        if shown == limit:
+            if not as_json:
+                click.echo(f"... and more: --limit {2 * limit}")
+            return
+        shown += 1
+        if as_json:
+            click.echo(json.dumps(call_object(call)))
+            continue
+        place = f"after {call.scope[:8]}" if call.scope else "anywhere"
+        again = f", time {call.sequence + 1}" if call.sequence else ""
+        click.echo(f"{_line(call.tool)}({_short(call.arguments)})   [{place}{again}; {_line(call.source)}]")
+        click.echo(f"  {_short(result_dict(call.result))}")
+    if not shown:
+        raise CallGymError(f"{file} has no answers of {tool!r}; its tools: callgym records list {file}")
+
+
+@records.command()
+@_file
+@click.option("--out", type=click.Path(dir_okay=False), required=True, help="Where the lines of JSON go.")
+@explained
+def export(file: str, out: str) -> None:
+    """FILE as lines of JSON."""
+    from callgym.tool_backends.recording import export_records
+
+    calls = export_records(_opened(file), out)
+    click.echo(f"{calls} answers written to {_line(out)}")
+
+
+@records.command("import")
+@click.argument("file", type=click.Path(dir_okay=False))
+@click.argument("source", type=click.Path(exists=True))
+@click.option("--category", default=None, help="Of a ToolBench cache folder only this category.")
+@explained
+def import_source(file: str, source: str, category: str | None) -> None:
+    """Bring SOURCE into FILE: lines that export wrote, or a ToolBench cache folder. What is there already stays."""
+    from callgym.tool_backends.recording import import_records, import_toolbench_cache
+
+    if not Path(source).is_dir():
+        if category is not None:
+            raise CallGymError("--category is for a ToolBench cache folder")
+        lines = import_records(source, file)
+        click.echo(
+            f"{lines.calls} answers and {lines.states} states read; {lines.new} answers are new in {_line(file)}"
+        )
+        return
+    report = import_toolbench_cache(source, file, category=category)
+    click.echo(
+        f"{report.responses} responses read from {report.files} files, {report.repeated} of them to arguments that "
+        f"occur twice; {report.new} are new in {_line(file)}; not read: {len(report.unread)}"
+    )
+    for unread in report.unread[:_SHOWN_UNREAD]:
+        click.echo(f"  not read: {_line(unread.file)} {_line(unread.key[:_WIDEST])}: {_line(unread.reason)}", err=True)
+    if len(report.unread) > _SHOWN_UNREAD:
+        click.echo(f"  and {len(report.unread) - _SHOWN_UNREAD} more", err=True)
+
+
+def _opened(file: str) -> Any:
+    from callgym.tool_backends.recording import open_records
+
+    return open_records(file)
+
+
+def _line(text: str) -> str:
+    return harmless(" ".join(text.split()))
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return _line(text if len(text) <= _WIDEST else f"{text[:_WIDEST]}... ({len(text)} characters)")

@@ -1,0 +1,115 @@
+"""Short ways give what the full readers give, wherever they answer; and they answer for the calls that most are."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from callgym import ToolCall, get_dialect
+from callgym.dialects import ParsedAction
+from callgym.dialects.tagged_call import TaggedDialect
+
+TAGGED = ["qwen3-coder", "anthropic", "glm"]
+FOLDER = Path(__file__).parent / "conformance"
+
+names = st.from_regex(r"[A-Za-z_][\w.-]{0,6}", fullmatch=True) | st.sampled_from(["f", "é", "1a", "a b", " a", "_", "-"])
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
+    ["a, b=c", "it's", 'say "hi"', "\n", "two\nlines", "\n\nend\n", "back\\slash", "1", "None", ")]", "", " ", "\x7f", "a=1"]
+)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=2),
+    max_leaves=4,
+)
+calls = st.lists(
+    st.builds(ToolCall, name=names, arguments=st.dictionaries(names, values, max_size=4)), min_size=1, max_size=3
+)
+words = st.sampled_from(["", "", "Let me look.", " \n", "[1]", "<", "<think>so</think>", "a</think>", "\n\nHuman:"])
+
+
+@lru_cache(maxsize=1)
+def all_tables() -> tuple[str, ...]:
+    """The actions of every dialect's conformance table."""
+    found: list[str] = []
+    for path in sorted(FOLDER.glob("*.jsonl")):
+        for line in filter(None, path.read_text(encoding="utf-8").split("\n")):
+            text = json.loads(line)["text"]
+            if not isinstance(text, str):
+                prefix, unit, count, suffix = text["repeat"]
+                text = prefix + unit * count + suffix
+            found.append(text)
+    return tuple(found)
+
+
+@st.composite
+def altered(draw: st.DrawFn, whole: st.SearchStrategy[str], pieces: list[str]) -> str:
+    """A text, cut, doubled and with pieces put in at some places."""
+    text = draw(whole)
+    for _ in range(draw(st.integers(0, 3))):
+        start = draw(st.integers(0, len(text)))
+        end = min(len(text), start + draw(st.sampled_from([0, 0, 1, 1, 2, 12])))
+        piece = draw(st.sampled_from(pieces) | st.just(text[start : start + 9]))
+        text = text[:start] + piece + text[end:]
+    return text
+
+
+def same(found: ParsedAction, expected: ParsedAction) -> bool:
+    """Whether two readings are one, types of numbers and order of keys included."""
+    written = [[(call.to_json()) for call in parsed.calls] for parsed in (found, expected)]
+    return found == expected and written[0] == written[1]
+
+
+# A tag a value.
+
+TAGS = [
+    "<tool_call>", "</tool_call>", "<function=f>", "</function>", "<parameter=a>", "</parameter>", "<function_calls>",
+    "</function_calls>", '<invoke name="f">', "</invoke>", '<parameter name="a">', "<arg_key>", "</arg_key>",
+    "<arg_value>", "</arg_value>", "<arg_key>a</arg_key>", "<|im_end|>", "<|user|>", "\n\nHuman:", "<think>",
+    "</think>", "<thinking>", "\n", " ", "\t", "<", ">", "x", "\x1c", "\u2028", '"', "{", "/", "=",
+]  # fmt: skip
+
+
+def tagged(name: str) -> TaggedDialect:
+    dialect = get_dialect(name)
+    assert isinstance(dialect, TaggedDialect)
+    return dialect
+
+
+def agrees(dialect: TaggedDialect, text: str) -> bool:
+    found = dialect.plain.read(text)
+    return found is None or same(found, dialect.read_tags(text))
+
+
+@pytest.mark.parametrize("name", TAGGED)
+@given(st.data())
+@settings(max_examples=400)
+def test_plain_tags_are_read_as_any_are(name: str, data: st.DataObject) -> None:
+    dialect = tagged(name)
+    written = st.builds(dialect.render_action, calls, words)
+    assert agrees(dialect, data.draw(altered(written, TAGS)))
+
+
+@pytest.mark.parametrize("name", TAGGED)
+def test_plain_tags_of_all_tables_are_read_as_any_are(name: str) -> None:
+    assert all(agrees(tagged(name), text) for text in all_tables())
+
+
+PLAIN = (
+    ToolCall(name="BookRoom", arguments={"title": "plans, and \"tea\"\n\n(it's late)", "seats": 12, "with": ["A", {}]}),
+    ToolCall(name="ns.get-news"),
+)
+
+
+@pytest.mark.parametrize("name", TAGGED)
+def test_usual_calls_in_tags_take_the_short_way(name: str) -> None:
+    dialect = tagged(name)
+    for made in (PLAIN[:1], PLAIN[1:], PLAIN):
+        for said in ("", "Let me look."):
+            text = dialect.render_action(made, said)
+            assert dialect.plain.read(text) == dialect.read_tags(text)
