@@ -17,6 +17,7 @@ import jsonschema_rs
 
 from callgym.dialects.json_text import JsonTextError, read_json
 from callgym.dialects.literal import MAX_DEPTH
+from callgym.validator import compile_schema
 
 __all__ = ["LenientReader"]
 
@@ -101,7 +102,7 @@ def _choice(schemas: Any, depth: int) -> list[_Branch]:
         if reader is None:
             return []
         try:
-            branches.append(_Branch(reader, jsonschema_rs.Draft202012Validator(schema)))
+            branches.append(_Branch(reader, compile_schema(schema)))
         except ValueError:
             return []
     return branches

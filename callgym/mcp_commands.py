@@ -10,7 +10,7 @@ from callgym.command_line import assignments, explained
 from callgym.errors import ConfigurationError
 from callgym.registry import find_environment
 
-__all__ = ["mcp"]
+__all__ = ["serve_over_mcp"]
 
 
 @click.command("mcp")
@@ -34,7 +34,7 @@ __all__ = ["mcp"]
     help="Any other argument of gym.make, such as protocol=dialogue; may be given again.",
 )
 @explained
-def mcp(id: str, over_http: bool, more: dict[str, Any], **options: Any) -> None:
+def serve_over_mcp(id: str, over_http: bool, more: dict[str, Any], **options: Any) -> None:
     """Serve an environment's tools over MCP; each connection has a session of its own.
 
     Over HTTP a client may choose a task and a seed by itself: http://HOST:PORT/mcp?task=TASK&seed=SEED.

@@ -10,12 +10,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, Literal
 
-import jsonschema_rs
-
 from callgym.dialects.literal import LiteralError, read_literal
 from callgym.errors import DataError
 from callgym.lenient import LenientReader
 from callgym.tool import Tool
+from callgym.validator import compile_schema
 
 __all__ = ["Coercion", "ToolSchema"]
 
@@ -40,7 +39,7 @@ class ToolSchema:
         self.tool = tool
         self._types = {name: _types_of(schema) for name, schema in tool.properties.items()}
         try:
-            self._validator = jsonschema_rs.Draft202012Validator(tool.parameters)
+            self._validator = compile_schema(tool.parameters)
         except ValueError as error:
             raise DataError(
                 f"the parameters of tool {tool.name!r} are not a JSON Schema: {str(error).splitlines()[0]}"

@@ -31,6 +31,8 @@ _DONE: dict[Kind, Outcome] = {"ask": "asked", "decline": "declined", "answer": "
 _MOST_STRAY = 2
 """In a question back: things that tools ask for (a date, a name, parameters of other tools) and that belong neither to
 what is missing nor to what the user said. A question with more of them asks for everything."""
+_COPIED = 80
+"""A reply of so many characters that stands in the prompt as it is was copied from there."""
 
 
 def irrelevance_abstention(task: Task, episode: Episode) -> Score:
@@ -38,7 +40,7 @@ def irrelevance_abstention(task: Task, episode: Episode) -> Score:
 
     Unless its goal is ``worded`` a task asks for nothing but to be declined: 1 where the policy replied in words
     without any call. A call with an apology is a call, a call that could not be read is no abstention, and silence is
-    no reply; only the goal's free tools (a tool search) may be called first.
+    no reply, nor is a stretch of the prompt; only the goal's free tools (a tool search) may be called first.
 
     Where it is ``worded``, the first words without a call are the reply, and it must be of the right kind and of no
     other (``reply_kind``):
@@ -101,17 +103,23 @@ def _unworded(goal: DecisionGoal, episode: Episode) -> Score:
     calls = sum(call.name not in goal.free for step in episode.steps for call in step.calls)
     attempts = sum(len(step.errors) for step in episode.steps)
     # Words beside a call are not the reply.
-    replied = any(step.content.strip() and not step.calls for step in episode.steps)
+    replies = [step.content.strip() for step in episode.steps if step.content.strip() and not step.calls]
+    replied = any(not _is_copied(reply, episode.prompt) for reply in replies)
     if calls:
         outcome = "called"
     elif attempts:
         outcome = "attempted"
     elif not replied:
-        outcome = "silent"
+        outcome = "copied" if replies else "silent"
     else:
         outcome = "abstained"
     explanation: dict[str, Any] = {"outcome": outcome, "calls": calls}
     return Score(value=value_without_calls(explanation), explanation=explanation)
+
+
+def _is_copied(reply: str, prompt: str) -> bool:
+    """Whether a reply is a stretch of the prompt, too long to stand there by chance: nothing was said with it."""
+    return len(reply) >= _COPIED and reply in prompt
 
 
 def _call_due(goal: DecisionGoal, task: Task, episode: Episode) -> Score:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from callgym.call import ToolCall
 from callgym.episode import Step
 from callgym.goal import CallsGoal, GoldCall
+from callgym.rewards.values import value_key
 
 __all__ = ["AskedTurn", "asked_turns", "gold_calls", "made_calls"]
+
+_UNANSWERED = ("timeout", "unavailable")
 
 
 class AskedTurn(NamedTuple):
@@ -54,5 +57,21 @@ def gold_calls(goal: CallsGoal) -> list[GoldCall]:
 
 
 def made_calls(goal: CallsGoal, steps: Sequence[Step]) -> list[ToolCall]:
-    """The calls of some steps, the goal's free tools left out."""
-    return [call for step in steps for call in step.calls if call.name not in goal.free]
+    """The calls of some steps, the goal's free tools left out.
+
+    A call that nobody answered (``timeout``, ``unavailable``) and that was made again, word for word, counts once: to
+    try again is right.
+    """
+    calls = [call for step in steps for call in step.calls if call.name not in goal.free]
+    if not any(result.error in _UNANSWERED for step in steps for result in step.results):
+        return calls
+    kept: list[ToolCall] = []
+    later: set[Any] = set()
+    for step in reversed(steps):
+        errors = [result.error for result in step.results] or [None] * len(step.calls)
+        for call, error in reversed(list(zip(step.calls, errors, strict=True))):
+            key = call.name, value_key(call.arguments)
+            if call.name not in goal.free and not (error in _UNANSWERED and key in later):
+                kept.append(call)
+            later.add(key)
+    return kept[::-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -109,6 +110,9 @@ def _is_bare(env: gym.Env[Any, Any]) -> bool:
 @functools.cache
 def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_MOST_THREADS, "callgym-step")
+
+
+os.register_at_fork(after_in_child=_threads.cache_clear)  # no thread outlives a fork
 
 
 def _record(info: dict[str, Any]) -> Episode:

@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callgym import ConfigurationError, DataError, Task, Tool, ToolCall, ToolResult
-from callgym.envs.base import ToolEnv
+from callgym.envs.base import ToolEnv, make_tool_env
 from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import get_policy
 from callgym.tool_backends import PythonBackend, Session, ToolBackend, ToolFailure, World, WrappedSession, acall, waits
@@ -593,6 +593,8 @@ def test_a_call_that_is_given_up_does_not_answer_the_next_one(backend: IsolatedB
 
     asyncio.run(give_up())
     assert content_of(session, "count")[0] == 2
+    session._worker.kill()  # type: ignore[union-attr]  # whoever did that
+    assert content_of(session, "count")[0] == 3
     session.close()
 
 
@@ -697,6 +699,18 @@ def test_episodes_are_the_same_in_processes(backend: IsolatedBackend) -> None:
                 result["content"].pop()  # the process
     assert together == alone
     assert {record["episode_return"] for record in together} == {1.0}
+
+
+def test_conversations_that_are_looked_at_turn_by_turn_are_the_same_in_processes() -> None:
+    own = isolated(make_tool_env("bfcl/multi_turn_base-v0", data="starter")._backend, 20, spare=1)
+
+    def records(**options: Any) -> list[str]:
+        given = {"data": "starter", "official_faults": True, **options}
+        played = run_episodes("bfcl/multi_turn_base-v0", get_policy("oracle"), episodes=2, env_options=given)
+        return [episode.to_json() for episode in played.episodes]
+
+    assert records(backend=own) == records()
+    own.close()
 
 
 # All of them at once.

@@ -52,7 +52,7 @@ from callgym.tool_backends.portal import portal
 TASK = Task(
     id="t/1 ä", family="f", split="s", messages=(Message(role="user", content="x"),), goal=DecisionGoal(decision="call")
 )
-COMMAND = [sys.executable, "-c", "from callgym.mcp_commands import mcp; mcp()"]
+COMMAND = [sys.executable, "-c", "from callgym.mcp_commands import serve_over_mcp as serve; serve()"]
 QUICK = McpLimits(timeout_s=0.6, start_timeout_s=20, close_s=0.3, max_response_bytes=20_000)
 
 # A server that speaks JSON-RPC by hand and does what its tools are called. Its first argument says how it starts.
@@ -324,7 +324,7 @@ def test_tools_are_listed_and_can_be_tasks(servers: Servers) -> None:
         ("nameless", "tool 2 of MCP server .* has no name"),
         ("no_type", "tool 'bad tool' .*inputSchema cannot be used: .*type 'object'"),
         ("invalid", "tool 'bad tool' .*inputSchema cannot be used"),
-        ("far", "tool 'bad tool' .*refers to 'file:///etc/passwd'"),
+        ("far", "tool 'bad tool' .*'file:///etc/passwd' is not present"),
     ],
 )
 def test_listings_that_cannot_be_used(servers: Servers, mode: str, words: str) -> None:
@@ -342,7 +342,7 @@ def test_a_schema_is_never_fetched() -> None:
         {"$id": "http://127.0.0.1:9/a", "properties": {"a": {"$ref": "b.json"}}},
         {"properties": {"a": {"anyOf": [{"$dynamicRef": "http://127.0.0.1:9/y"}]}}},
     ):
-        with pytest.raises(DataError, match="nothing is fetched"):
+        with pytest.raises(DataError, match="retrieving it failed"):
             tool_of({"name": "a", "inputSchema": {"type": "object", **schema}}, "x")
     tool = tool_of({"name": "a", "inputSchema": {"type": "object", "properties": {"$ref": {"type": "string"}}}}, "x")
     assert list(tool.properties) == ["$ref"]
@@ -824,8 +824,12 @@ def test_a_server_that_is_gone_and_comes_again() -> None:
             assert call(session, "add", a=1).content["count"] == 1  # type: ignore[index,call-overload]
         assert call(session, "add", a=1).error == "unavailable"
         assert call(session, "add", a=1) == ToolResult(error="unavailable", message="the tool server cannot be reached")
-        with McpHttpServer(BACKEND, tools=[ADD], port=port):
+        with McpHttpServer(BACKEND, tools=[ADD], port=port) as again:
             assert call(session, "add", a=1).content["count"] == 1  # type: ignore[index,call-overload]
+            assert again.sessions == 1
+            session.close()
+            backend.close()
+            assert again.sessions == 0
 
 
 # Hostile servers at a URL.
@@ -1072,7 +1076,7 @@ def test_tools_that_are_found_are_listed_from_then_on(apibank: dict[str, str]) -
 def test_the_command_line_names_what_is_wrong() -> None:
     from click.testing import CliRunner
 
-    from callgym.mcp_commands import mcp
+    from callgym.mcp_commands import serve_over_mcp
 
     for arguments, words in (
         (["no/such-v0"], "no environment"),
@@ -1081,6 +1085,6 @@ def test_the_command_line_names_what_is_wrong() -> None:
         (["apibank/L1-v0", "--set", "seed=1"], "--seed"),
         (["apibank/L1-v0", "--set", "x"], "NAME=VALUE"),
     ):
-        result = CliRunner().invoke(mcp, arguments)
+        result = CliRunner().invoke(serve_over_mcp, arguments)
         assert result.exit_code != 0
         assert words in result.output, result.output

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from callgym import DataError, Episode, GoldCall, Message, ParseError, Score, St
 from callgym.goal import AllGoal, AnswerGoal, CallsGoal, DecisionGoal, Goal, RankingGoal, StateGoal, TextGoal
 from callgym.noun import Noun, require_finite
 from callgym.rewards import RUBRICS, Rubric
+from callgym.schema import ToolSchema
 from callgym.task import UserTurn
 
 # Everything but half surrogates, which no encoding can carry.
@@ -454,3 +457,17 @@ def test_half_a_surrogate_is_written_as_an_escape_and_read_back() -> None:
     text = result.to_json()
     assert text.isascii()
     assert ToolResult.from_json(text) == result
+
+
+@pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef"])
+def test_a_schema_never_reads_a_file_or_an_address(keyword: str, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"type": "integer"}')
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0)
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/a.json"
+        for reference in ((tmp_path / "a.json").as_uri(), address):
+            parameters: Any = {"type": "object", "properties": {"a": {keyword: reference}}}
+            with pytest.raises(DataError, match="retrieving it failed"):
+                ToolSchema(Tool(name="f", parameters=parameters))
+        with pytest.raises(BlockingIOError):
+            server.accept()

@@ -15,7 +15,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("envs", "rewards", "tool_backends", "rollouts", "trainers")
-HEAVY = ("torch", "ray", "transformers", "trl", "matplotlib", "httpx", "datasets", "accelerate", "scipy", "pandas")
+HEAVY = ("torch", "ray", "transformers", "trl", "matplotlib", "httpx", "datasets", "accelerate", "scipy", "pandas",
+         "mcp", "mcp_types", "starlette", "uvicorn", "pydantic_monty")  # fmt: skip
 
 
 @pytest.fixture(scope="module")

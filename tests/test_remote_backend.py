@@ -24,7 +24,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from callgym import ConfigurationError, Task, Tool, ToolCall, ToolResult
+from callgym import ConfigurationError, DataError, Task, Tool, ToolCall, ToolResult
 from callgym.call import ErrorKind
 from callgym.envs.apibank.parity import _resolved
 from callgym.envs.apibank.simulator.session import SimulatorBackend
@@ -201,7 +201,7 @@ def test_halves_of_characters_arrive_as_they_are(remote: RemoteBackend, text: st
 
 def test_deep_arguments_are_read_as_deep_as_dialects_do(remote: RemoteBackend) -> None:
     session = remote.open(TASK, 0)
-    for depth, error in ((64, None), (100, "invalid_arguments"), (900, "invalid_arguments")):
+    for depth, error in ((64, None), (100, "invalid_arguments"), (20_000, "invalid_arguments")):
         value: Any = 1
         for _ in range(depth):
             value = [value]
@@ -425,6 +425,18 @@ def test_tools_come_from_the_server(url: str, remote: RemoteBackend, free_port: 
     for ask in (lambda: gone.tools, gone.check):
         with pytest.raises(ConfigurationError, match="cannot be reached"):
             ask()
+
+
+@pytest.mark.parametrize("body", [{}, {"tools": 3, "total": "x"}, {"tools": [{"name": ""}], "total": True}])
+def test_answers_about_tools_that_are_none(body: dict[str, Any]) -> None:
+    liar = Liar(says(200, body))
+    backend = RemoteBackend(liar.url)
+    with pytest.raises((ConfigurationError, DataError)):
+        _ = backend.tools
+    if body.get("total") is not True:
+        with pytest.raises(ConfigurationError, match="no tool server"):
+            backend.check()
+    liar.close()
 
 
 def test_more_tools_than_go_on_a_page(url: str) -> None:

@@ -934,6 +934,26 @@ def test_a_backend_that_cannot_open_is_a_500_and_holds_no_place() -> None:
             refused(client.post("/sessions", json={}), 500, "internal_error")
 
 
+def test_a_session_that_opens_or_closes_too_slowly_is_not_waited_for() -> None:
+    tools, closed = Tools(), list[int]()
+
+    class Slow(ClosingBackend):
+        def open(self, task: Task, seed: int) -> Any:
+            if seed == 1:
+                tools.wake.wait(10)
+            session = super().open(task, seed)
+            if seed == 2:
+                session.close = lambda: closed.append(tools.wake.wait(10))
+            return session
+
+    with running(Slow(closed), ServerLimits(call_seconds=0.2), tools=[ADD]) as client:
+        assert "not be opened" in refused(client.post("/sessions", json={"seed": 1}), 503, "busy")
+        assert client.delete(f"/sessions/{opened(client, seed=2)}").status_code == 204
+        assert closed == []
+        tools.wake.set()
+        wait_until(lambda: len(closed) == 2)
+
+
 def test_a_late_failure_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     tools = Tools()
 

@@ -246,7 +246,9 @@ class IsolatedSession:
         if self._lost:
             raise _NotReady("the tools broke down and cannot be brought back")
         if self._worker is not None:
-            return self._worker
+            if self._worker.alive:
+                return self._worker
+            self._drop()  # killed between two calls
         try:
             worker = self._worker = self._backend.workers.take()
             worker.ask("open", START_SECONDS, task=self._task.to_dict(), seed=self._seed)
@@ -287,6 +289,9 @@ class _NotReady(Exception):
 @functools.cache
 def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_MOST_THREADS, "callgym-isolated-call")
+
+
+os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 def _check_pickles(backend: ToolBackend) -> None:

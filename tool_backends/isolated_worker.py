@@ -67,7 +67,7 @@ class Worker:
                 self._process.start()
             self._answer(time.monotonic() + START_SECONDS)
         except BaseException:
-            self.kill()
+            self.end()
             raise
 
     @property
@@ -154,6 +154,10 @@ class Worker:
                 self._process.join(0.5)
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)  # who waits for an answer need not wait any longer
+
+    def end(self) -> None:
+        """As ``kill``, by whoever asks it: nobody else does any more."""
+        self.kill()
         self._socket.close()
 
 
@@ -208,6 +212,7 @@ class Workers:
             if found.alive:
                 return found
             self._all.discard(found)
+            found.end()
 
     def give_back(self, worker: Worker) -> None:
         """The session is over: close it, and keep the process for another one if there is room."""
@@ -229,7 +234,7 @@ class Workers:
         """A process that is of no more use."""
         with self._changed:
             self._all.discard(worker)
-        worker.kill()
+        worker.end()
 
     def end(self) -> None:
         """End all processes; from any thread."""
@@ -237,9 +242,13 @@ class Workers:
             return
         with self._changed:
             self._ended = True
-            workers, self._all, self._free = self._all, set(), []
-        for worker in workers:
+            held, free = self._all, self._free
+            self._all, self._free = set(), []
+        for worker in held:
             worker.kill()
+        for found in free:
+            if isinstance(found, Worker):
+                found.end()
 
     def _start(self) -> None:
         self._coming += 1
@@ -265,7 +274,7 @@ class Workers:
                 self._free.append(found)
                 self._changed.notify()
         if not keeps and isinstance(found, Worker):
-            found.kill()
+            found.end()
 
     def _told(self, error: Exception) -> Exception:
         if isinstance(error, Raised):
@@ -276,3 +285,12 @@ class Workers:
                 "must do its work under `if __name__ == '__main__':`, and the modules that the backend is made of"
             )
         return error
+
+
+def _forget() -> None:
+    """In a forked child: the lock may have been held by a thread that is gone."""
+    global _processes
+    _processes = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget)

@@ -9,13 +9,9 @@ tool is ``unavailable``, and whether the call took effect is not known.
 
 from __future__ import annotations
 
-import json
 import os
 import time
-import warnings
-from collections.abc import Generator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlsplit
 
 from callgym.call import ToolCall, ToolResult
@@ -25,62 +21,21 @@ from callgym.task import Task
 from callgym.tool import Tool
 from callgym.tool_backends.base import UnknownState
 from callgym.tool_backends.portal import portal
+from callgym.tool_backends.remote_answers import Answers, Ask, Fault, RemoteNotice, Work, notice, without_token
 from callgym.tool_backends.server.task_digest import task_digest
-from callgym.tool_backends.server.wire import WireError, read_json, read_result, write_json
+from callgym.tool_backends.server.wire import write_json
 
 if TYPE_CHECKING:
     from callgym.tool_backends.remote_line import Line
 
-__all__ = ["Answer", "Ask", "Broken", "RemoteBackend", "RemoteNotice", "RemoteSession"]
+__all__ = ["RemoteBackend", "RemoteNotice", "RemoteSession"]
 
 T = TypeVar("T")
 _TOKEN_ENV = "CALLGYM_SERVE_TOKEN"
-_MAX_WORDS = 300
 _MAX_SECONDS = 86_400.0
 _CLOSING_S = 5.0
 _PAGE = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """One request."""
-
-    method: str
-    path: str
-    body: bytes | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One response, read to its end."""
-
-    status: int
-    body: bytes = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """Why there is no response."""
-
-    kind: Literal["timeout", "unreachable", "lost", "too_long"]
-    """The time was up; the request never left; it left, and the connection broke or spoke no HTTP; or the answer was
-    longer than the limit."""
-
-
-_Work: TypeAlias = Generator[Ask, Answer | Broken, T]
-"""What has to be asked of a server, one request after another; it is told what came of each."""
-
-
-class RemoteNotice(UserWarning):
-    """Something between here and a tool server that the user should mend: a wrong token, a session that is gone."""
-
-
-class _Fault(Exception):
-    """A request came to nothing; what the policy is told of it."""
-
-    def __init__(self, result: ToolResult) -> None:
-        super().__init__(result.message)
-        self.result = result
+_MAX_TOOLS = 100_000
 
 
 class RemoteBackend:
@@ -119,6 +74,7 @@ class RemoteBackend:
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ConfigurationError(f"{name} is a whole number of at least 1, got {value!r}")
         self.timeout_s = float(timeout_s)
+        self.answers = Answers(self.url, self.timeout_s)
         self._token_env = token_env
         self._task = task
         self._limits = (connections, max_response_bytes)
@@ -148,10 +104,10 @@ class RemoteBackend:
         if self._tools is None:
             about = "" if self._task is None else f"&task={quote(self._task, safe='')}"
             found: list[Tool] = []
-            while True:
-                page = self._asked(Ask("GET", f"/tools?limit={_PAGE}&offset={len(found)}{about}"))
-                found += [Tool.from_dict(row, where=f"{self.url}/tools") for row in page["tools"]]
-                if not page["tools"] or len(found) >= page["total"]:
+            while len(found) < _MAX_TOOLS:
+                rows = self._asked(Ask("GET", f"/tools?limit={_PAGE}&offset={len(found)}{about}"), "tools", list)
+                found += [Tool.from_dict(row, where=f"{self.url}/tools") for row in rows]
+                if len(rows) < _PAGE:
                     break
             self._tools = tuple(found)
         return self._tools
@@ -162,7 +118,7 @@ class RemoteBackend:
         Raises:
             ConfigurationError: It is not, or does not.
         """
-        return int(self._asked(Ask("GET", "/tasks?limit=1"))["total"])
+        return self._asked(Ask("GET", "/tasks?limit=1"), "total", int)
 
     def close(self) -> None:
         """Close the connections; the next call opens new ones."""
@@ -171,32 +127,40 @@ class RemoteBackend:
             line.close()
             portal().run(line.aclose())
 
-    def _asked(self, ask: Ask) -> Any:
+    def _asked(self, ask: Ask, name: str, kind: type[T]) -> T:
+        """A field of what the server answers to a person's question."""
+
+        def work() -> Work[Any]:
+            return self.answers.json_object((yield ask)).get(name)
+
         try:
-            return self._run(_object_from(ask, self), time.monotonic() + self.timeout_s)
-        except _Fault as fault:
+            value = self._run(work(), time.monotonic() + self.timeout_s)
+        except Fault as fault:
             raise ConfigurationError(f"{self.url}: {fault}") from None
+        if not isinstance(value, kind):
+            raise ConfigurationError(f"{self.url} is no tool server: its answer has no {name}")
+        return value
 
     # Doing work.
 
-    def _run(self, work: _Work[T], deadline: float) -> T:
+    def _run(self, work: Work[T], deadline: float) -> T:
         """Do the work in this thread."""
         line, token = self._here(), self._token()
         try:
             ask = next(work)
             while True:
-                ask = work.send(_without(token, line.send(ask, token, deadline)))
+                ask = work.send(without_token(token, line.send(ask, token, deadline)))
         except StopIteration as done:
             value: T = done.value
             return value
 
-    async def _arun(self, work: _Work[T], deadline: float) -> T:
+    async def _arun(self, work: Work[T], deadline: float) -> T:
         """As ``_run``, on the portal's loop."""
         line, token = self._here(), self._token()
         try:
             ask = next(work)
             while True:
-                ask = work.send(_without(token, await line.asend(ask, token, deadline)))
+                ask = work.send(without_token(token, await line.asend(ask, token, deadline)))
         except StopIteration as done:
             value: T = done.value
             return value
@@ -255,10 +219,9 @@ class RemoteSession:
         if self._lost:
             raise UnknownState(self._lost)
         try:
-            state: dict[str, Any] = self._now(self._reading_state())
-            return state
-        except _Fault as fault:
-            _notice(f"the state of a session on {self._backend.url} cannot be had: {fault}")
+            return self._now(self._reading_state())
+        except Fault as fault:
+            notice(f"the state of a session on {self._backend.url} cannot be had: {fault}")
             raise UnknownState(str(fault)) from None
 
     def tried(self) -> None:
@@ -272,9 +235,9 @@ class RemoteSession:
             return
         try:
             self._now(self._ending_turn(made))
-        except _Fault as fault:
+        except Fault as fault:
             self._lost = f"a user turn could not be ended: {fault}"
-            _notice(f"a session on {self._backend.url}: {self._lost}")
+            notice(f"a session on {self._backend.url}: {self._lost}")
 
     def close(self) -> None:
         """Close the session on the server, if it was opened; where that fails, a warning."""
@@ -282,124 +245,45 @@ class RemoteSession:
         if self._key is not None:
             try:
                 self._now(self._closing(self._key), _CLOSING_S)
-            except _Fault as fault:
-                _notice(f"a session on {self._backend.url} could not be closed, and stays until it expires: {fault}")
+            except Fault as fault:
+                notice(f"a session on {self._backend.url} could not be closed, and stays until it expires: {fault}")
             self._key = None
 
-    def _now(self, work: _Work[T], most: float = _MAX_SECONDS) -> T:
+    def _now(self, work: Work[T], most: float = _MAX_SECONDS) -> T:
         # It blocks even in the portal's loop, where an episode ends: what asks for a state cannot await it.
         return self._backend._run(work, time.monotonic() + min(self._backend.timeout_s, most))
 
     # What is asked of the server.
 
-    def _calling(self, call: ToolCall) -> _Work[ToolResult]:
-        body = write_json({"name": call.name, "arguments": call.arguments, "id": call.id})
+    def _calling(self, call: ToolCall) -> Work[ToolResult]:
+        try:
+            body = write_json({"name": call.name, "arguments": call.arguments, "id": call.id})
+        except (RecursionError, TypeError, ValueError) as error:
+            message = f"the arguments cannot be written as JSON ({str(error)[:80]})"
+            return ToolResult(error="invalid_arguments", message=message)
         try:
             key = yield from self._opened()
-            answer = yield Ask("POST", f"/sessions/{key}/call", body)
-            return _result(_done(answer, self._backend))
-        except _Fault as fault:
+            return self._backend.answers.result((yield Ask("POST", f"/sessions/{key}/call", body)))
+        except Fault as fault:
             return fault.result
 
-    def _reading_state(self) -> _Work[dict[str, Any]]:
+    def _reading_state(self) -> Work[dict[str, Any]]:
         key = yield from self._opened()
-        return (yield from _object_from(Ask("GET", f"/sessions/{key}/state"), self._backend))
+        return self._backend.answers.json_object((yield Ask("GET", f"/sessions/{key}/state")))
 
-    def _ending_turn(self, made: int) -> _Work[None]:
+    def _ending_turn(self, made: int) -> Work[None]:
         key = yield from self._opened()
-        answer = yield Ask("POST", f"/sessions/{key}/turn", write_json({"made": made}))
-        _done(answer, self._backend)
+        self._backend.answers.body((yield Ask("POST", f"/sessions/{key}/turn", write_json({"made": made}))))
 
-    def _closing(self, key: str) -> _Work[None]:
-        answer = yield Ask("DELETE", f"/sessions/{key}")
-        _done(answer, self._backend)
+    def _closing(self, key: str) -> Work[None]:
+        self._backend.answers.body((yield Ask("DELETE", f"/sessions/{key}")))
 
-    def _opened(self) -> _Work[str]:
+    def _opened(self) -> Work[str]:
         if self._closed:
             raise RuntimeError("the session is closed; a new episode opens another")
         if self._key is None:
-            opened = yield from _object_from(Ask("POST", "/sessions", write_json(self._wanted)), self._backend)
-            key = opened.get("session")
-            if not isinstance(key, str) or not key or quote(key, safe="") != key:
-                raise _Fault(_unavailable("its server opened no session"))
-            self._key = key
+            self._key = self._backend.answers.session((yield Ask("POST", "/sessions", write_json(self._wanted))))
         return self._key
-
-
-def _object_from(ask: Ask, backend: RemoteBackend) -> _Work[dict[str, Any]]:
-    answer = yield ask
-    try:
-        value = read_json(_done(answer, backend))
-    except WireError as error:
-        raise _Fault(_unavailable(f"its server's answer {error}")) from None
-    if not isinstance(value, dict):
-        raise _Fault(_unavailable("its server's answer is no object"))
-    return value
-
-
-def _done(answer: Answer | Broken, backend: RemoteBackend) -> bytes:
-    """The body of an answer that is no refusal. Raises _Fault for any other."""
-    if not isinstance(answer, Answer):
-        raise _Fault(_broken(answer.kind, backend.timeout_s))
-    status, body = answer.status, answer.body
-    if 200 <= status < 300:
-        return body
-    word, said = _refusal(body)
-    words = f": {said}" if said else ""
-    if status in (401, 403):
-        _notice(f"{backend.url} lets nobody in (status {status}){words}")
-        raise _Fault(_unavailable(f"its server does not let us in (status {status})"))
-    if word in ("unknown_task", "other_task"):
-        _notice(f"{backend.url} serves other tasks{words}")
-    elif word in ("invalid_json", "invalid_request", "body_too_large"):
-        raise _Fault(ToolResult(error="invalid_arguments", message=f"the call cannot be sent to its server{words}"))
-    raise _Fault(_unavailable(f"its server refuses (status {status}){words}"))
-
-
-def _result(body: bytes) -> ToolResult:
-    try:
-        return read_result(body)
-    except WireError as error:
-        raise _Fault(_unavailable(f"its server's answer {error}")) from None
-
-
-def _broken(kind: str, timeout_s: float) -> ToolResult:
-    if kind == "timeout":
-        message = f"no answer came within {timeout_s:g} s; whether the call took effect is not known"
-        return ToolResult(error="timeout", message=message)
-    if kind == "unreachable":
-        return _unavailable("its server cannot be reached; try again later, or do without it")
-    if kind == "too_long":
-        return ToolResult(error="tool_error", message="the answer is too long to be passed on; ask for less")
-    return _unavailable("the connection broke before the answer came; whether the call took effect is not known")
-
-
-def _refusal(body: bytes) -> tuple[str, str]:
-    """The word and the sentence of a refusal, as far as the server gives them."""
-    try:
-        value = json.loads(body[:100_000])
-        word, said = value["error"], value["message"]
-    except (KeyError, TypeError, ValueError, RecursionError):
-        return "", ""
-    if not isinstance(word, str) or not isinstance(said, str):
-        return "", ""
-    said = " ".join("".join(c if c.isprintable() else " " for c in said[: 2 * _MAX_WORDS]).split())
-    return word, said if len(said) <= _MAX_WORDS else said[: _MAX_WORDS - 3] + "..."
-
-
-def _without(token: str | None, answer: Answer | Broken) -> Answer | Broken:
-    """The answer without the token, should a server quote it."""
-    if token is None or not isinstance(answer, Answer) or token.encode() not in answer.body:
-        return answer
-    return Answer(answer.status, answer.body.replace(token.encode(), b"***"))
-
-
-def _unavailable(message: str) -> ToolResult:
-    return ToolResult(error="unavailable", message=f"the tool is unavailable: {message}")
-
-
-def _notice(message: str) -> None:
-    warnings.warn(message, RemoteNotice, stacklevel=4)
 
 
 def _checked_url(url: Any) -> str:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import httpcore
 
-from callgym.tool_backends.remote import Answer, Ask, Broken
+from callgym.tool_backends.remote_answers import Answer, Ask, Broken
 
 __all__ = ["Line"]
 

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-import threading
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,14 +15,11 @@ from callgym.tool_backends.base import ToolBackend
 
 __all__ = ["get_backend"]
 
-_kept: dict[str, ToolBackend] = {}
-_lock = threading.Lock()
-
 
 def get_backend(spec: Any) -> ToolBackend:
     """The backend that a text names; a backend is itself.
 
-    There is one a name in a process, so that environments side by side share its connections.
+    There is one backend for a server in a process, so that environments side by side share its connections.
 
     Raises:
         ConfigurationError: There is no such backend.
@@ -39,12 +36,10 @@ def get_backend(spec: Any) -> ToolBackend:
         raise ConfigurationError(
             f"no backend {spec!r}; there are: http://HOST:PORT or https://HOST (a tool server) and recorded:PATH"
         )
-    with _lock:
-        if spec not in _kept:
-            _kept[spec] = _MAKERS[kind](spec)
-        return _kept[spec]
+    return _MAKERS[kind](spec)
 
 
+@functools.cache
 def _remote(spec: str) -> ToolBackend:
     from callgym.tool_backends.remote import RemoteBackend
 

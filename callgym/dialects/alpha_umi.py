@@ -34,8 +34,8 @@ from callgym.dialects.action_block import ActionBlocks, write_block
 from callgym.dialects.base import NextMark, ParsedAction, Piece, collect, split_reasoning
 from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.json_block import MAX_FAULTS
-from callgym.dialects.plain_action import NAME, PlainForm
-from callgym.dialects.turns import Answer, TurnDialect
+from callgym.dialects.plain_action import NAME, PlainDialect, PlainForm
+from callgym.dialects.turns import Answer
 from callgym.episode import ParseError, ParseErrorKind
 from callgym.json_value import write_json
 from callgym.tool import Tool
@@ -79,21 +79,18 @@ _INSTRUCTION = (
 )
 
 
-class AlphaUmiDialect(TurnDialect):
+class AlphaUmiDialect(PlainDialect):
     """Planner, caller and conclusion in one action."""
 
     name = "alpha-umi"
+    plain = _PLAIN
     signs = ("Next: caller.",)
     control = (_END, "assistant:", "user:", "caller:", "conclusion:", "observation:")
     cue = "assistant: "
     end = _END
 
-    def read(self, text: str) -> ParsedAction:
-        """Read an action; see the module's docstring for what is understood."""
-        return _PLAIN.read(text) or self.read_any(text)
-
     def read_any(self, text: str) -> ParsedAction:
-        """As ``read``, for any action."""
+        """Read an action; see the module's docstring for what is understood."""
         reasoning, rest, offset = split_reasoning(text, CallSpans(text, _spans).next)
         plan = _read_plan(rest)
         pieces = list(_Turns(rest, offset, plan.next_role).pieces(plan.end))

@@ -15,8 +15,8 @@ ask for, so prompts, answers and our own actions are written as Hermes writes th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from itertools import chain, islice
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from callgym.dialects.base import Dialect, ParsedAction
@@ -24,6 +24,7 @@ from callgym.dialects.detect import Detection
 from callgym.dialects.hermes import HermesDialect
 from callgym.dialects.json_text import JsonTextError, scan_json
 from callgym.dialects.literal import skip_space
+from callgym.dialects.plain_calls import read_plain_calls
 from callgym.dialects.toolace_call import NAME, NAMED, QUOTED
 
 __all__ = ["AutoDialect", "detect_in_action"]
@@ -47,6 +48,18 @@ _OPENINGS: dict[str, str] = {
     "apibank": r"API-Request:(?=\s*+\[)",
 }
 """What opens a call, for dialects whose ``signs`` do not say it all; at one place the first counts."""
+_PARTS: dict[str, tuple[str, ...]] = {
+    "anthropic": ("function_calls>", "invoke"),
+    "qwen3-coder": ("<tool_call>", "<function=", "<parameter="),
+    "glm": ("<tool_call>", "<arg_key>"),
+    "functionary": (">>>", "<function="),
+    "llama3": ("<|python_tag|>",),
+    "react": ("Action", "Final Answer"),
+    "alpha-umi": ("Next: c", "caller:"),
+    "apibank": ("API-Request:",),
+    "python": ("(",),
+}
+"""Of these one at least stands in every opening: a text with none is not searched for it."""
 
 _AT_START: dict[str, re.Pattern[str]] = {
     # Without its mark, which the prompt writes, a name alone on the first line.
@@ -75,6 +88,21 @@ _OWN_REASONING: Mapping[str, tuple[str, str]] = {
 """Tags around reasoning that only one dialect knows, at the start of an action."""
 
 
+# What is told by an action's first characters: nothing opens before them, and none of ``_AT_START`` in their place.
+_FIRST = re.compile(
+    r'(?P<openai>(?:\[\s*+)?+\{\s*+"[a-z_]*+")'
+    r"|(?P<mistral>\[TOOL_CALLS\])|(?P<hermes><tool_call>\s*+\{)|(?P<harmony><\|channel\|>)"
+    r"|(?P<llama3><\|python_tag\|>)|(?P<deepseek><｜tool▁calls?▁begin｜>)"
+    r"|(?P<kimi><\|tool_calls_section_begin\|>|<\|tool_call_begin\|>)|(?P<qwen3_coder><tool_call>\s*+<function=)"
+    rf"|(?P<glm>{_OPENINGS['glm']})|(?P<anthropic>{_OPENINGS['anthropic']})|(?P<react>{_ACTION_LINE})"
+    rf"|(?P<functionary>>>>[^\s>]++[^\S\n]*+\n|{_AT_START['functionary'].pattern})"
+    r"|(?P<alpha_umi>Next: (?:caller|conclusion)\.)"
+).match
+_NOTHING = ParsedAction()
+_HERMES = ("<tool_call>\n{", "<tool_call>{")
+"""The same for what we write ourselves, and for most that others do."""
+
+
 class _Choice(NamedTuple):
     """The dialect that an action is written in."""
 
@@ -99,8 +127,12 @@ class AutoDialect(HermesDialect):
 
     def read(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for how its dialect is told."""
+        return _read_at_once(text) or self.read_any(text)
+
+    def read_any(self, text: str) -> ParsedAction:
+        """As ``read``, for any action."""
         choice = _choose(text)
-        return choice.parsed._replace(dialect=choice.name)
+        return _read_in(choice.name, choice.parsed)
 
 
 def detect_in_action(text: str) -> Detection:
@@ -111,18 +143,50 @@ def detect_in_action(text: str) -> Detection:
     return Detection(choice.name, f"it opens with {choice.mark.strip()!r}")
 
 
+def _read_at_once(text: str) -> ParsedAction | None:
+    """The action where its first characters tell the dialect, and calls or faults are read in it; None for any other.
+
+    Of lists in brackets that is so where nothing is unusual in them, of JSON where the first of the dialects that have
+    it reads a call for each there is, and no words: none of the others could read more.
+    """
+    if _CLOSE in text:
+        return None
+    if text[:1] == "[" and (calls := read_plain_calls(text)) is not None:
+        return ParsedAction(calls, (), "", "", "python")
+    if text.startswith(_HERMES):
+        name = "hermes"
+    elif (opening := _FIRST(text)) is not None:
+        name = (opening.lastgroup or "").replace("_", "-")
+    else:
+        return None
+    is_json = name == "openai"
+    if is_json and ("<|" in text or "think>" in text or ('"arguments"' not in text and '"parameters"' not in text)):
+        return None
+    dialect = _dialects().get(name)
+    parsed = _NOTHING if dialect is None else dialect.read(text)
+    if (is_json and (parsed.errors or parsed.content)) or not (parsed.calls or parsed.errors):
+        return None
+    return _read_in(name, parsed)
+
+
+def _read_in(dialect: str, parsed: ParsedAction) -> ParsedAction:
+    return ParsedAction(*parsed[:4], dialect)
+
+
 def _choose(text: str) -> _Choice:
     readings = _Readings(text)
-    start = _behind_own_reasoning(text)
-    first = next(_openings(text, start), None)
+    start = before = _behind_own_reasoning(text)
+    openings = _openings(text, start)
     close = text.find(_CLOSE, start)
-    if first is not None and close > first.position:
-        parsed = readings.of(first.name)[1]
+    if openings and close > openings[0].position:
+        parsed = readings.of(openings[0].name)[1]
         start = max(start, _behind_reasoning(text, parsed.reasoning))
     elif close >= 0:
         start = close + len(_CLOSE)
+    if start > before:
+        openings = _openings(text, start)
     fallback: _Choice | None = None
-    for opening in islice(_openings(text, start), _MOST_TRIES):
+    for opening in openings[:_MOST_TRIES]:
         name, parsed = readings.of(opening.name)
         if parsed.calls or parsed.errors:
             return _Choice(name, opening.mark, parsed)
@@ -146,6 +210,7 @@ def _words(readings: _Readings) -> ParsedAction:
     return ParsedAction(content=parsed.content, reasoning=parsed.reasoning)
 
 
+@cache
 def _dialects() -> dict[str, Dialect]:
     from callgym.dialects import DIALECTS
 
@@ -176,36 +241,36 @@ def _how_much(parsed: ParsedAction) -> tuple[int, int, int]:
 # Where calls open.
 
 
-def _openings(text: str, start: int) -> Iterator[_Opening]:
+def _openings(text: str, start: int) -> list[_Opening]:
     """The first opening in each dialect from ``start`` on, from left to right."""
     found: list[_Opening] = []
     json_start = _json_opening(text, start)
     if json_start is not None:
         found.append(json_start)
-    at_start = ((name, pattern.match(text, start)) for name, pattern in _AT_START.items())
-    anywhere = ((name, pattern.search(text, start)) for name, pattern in _patterns().items())
-    for name, match in chain(at_start, anywhere):
-        if match is not None and name in _dialects():
+    known = _dialects()
+    for name, pattern in _AT_START.items():
+        if name in known and (match := pattern.match(text, start)) is not None:
             found.append(_Opening(match.start(), name, match[0]))
-    yield from sorted(found, key=lambda opening: opening.position)  # stable: the order of the patterns decides
+    patterns = _patterns(tuple(known), tuple([dialect.signs for dialect in known.values()]))
+    for name, (parts, pattern) in patterns.items():
+        if any(part in text for part in parts) and (match := pattern.search(text, start)) is not None:
+            found.append(_Opening(match.start(), name, match[0]))
+    return sorted(found, key=lambda opening: opening.position)  # stable: the order of the patterns decides
 
 
-_compiled: dict[str, re.Pattern[str]] = {}
+_Pattern = tuple[tuple[str, ...], re.Pattern[str]]
 
 
-def _patterns() -> dict[str, re.Pattern[str]]:
-    """Pattern of an opening by dialect, the more particular ones first; signs of dialects made elsewhere, too."""
-    if not _compiled.keys() >= {name for name, dialect in _dialects().items() if dialect.signs}:
-        known = _dialects()
-        _compiled.clear()
-        for name, pattern in _OPENINGS.items():
-            if name in known:
-                _compiled[name] = re.compile(pattern)
-        for name, dialect in known.items():
-            if name not in _compiled and dialect.signs:
-                _compiled[name] = re.compile("|".join(map(re.escape, dialect.signs)))
-        _compiled["python"] = _LISTS
-    return _compiled
+@lru_cache(maxsize=8)
+def _patterns(names: tuple[str, ...], signs: tuple[tuple[str, ...], ...]) -> dict[str, _Pattern]:
+    """Parts and pattern of an opening by dialect, the more particular ones first; signs of others' dialects, too."""
+    found = {name: (_PARTS[name], re.compile(pattern)) for name, pattern in _OPENINGS.items() if name in names}
+    for name, own in zip(names, signs, strict=True):
+        if name not in found and own:
+            found[name] = own, re.compile("|".join(map(re.escape, own)))
+    if "python" in names:
+        found["python"] = _PARTS["python"], _LISTS
+    return found
 
 
 def _json_opening(text: str, start: int) -> _Opening | None:

@@ -25,8 +25,8 @@ from callgym.dialects.base import Dialect, ParsedAction, collect, split_reasonin
 from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.headed_block import Head, HeadedForm
 from callgym.dialects.literal import skip_space
-from callgym.dialects.plain_action import NAME, PlainForm
-from callgym.dialects.turns import Answer, TurnDialect, write_body
+from callgym.dialects.plain_action import NAME, PlainDialect, PlainForm
+from callgym.dialects.turns import Answer, write_body
 from callgym.json_value import write_json
 from callgym.message import Message
 from callgym.tool import Tool
@@ -85,10 +85,11 @@ _PLAIN = PlainForm(
 )
 
 
-class DeepSeekDialect(TurnDialect):
+class DeepSeekDialect(PlainDialect):
     """Calls between DeepSeek's marks."""
 
     name = "deepseek"
+    plain = _PLAIN
     options: ClassVar[Mapping[str, str]] = {_V31: "write the form of V3.1: the name in the call's head, bare arguments"}
     signs = (_SECTION, _CALL)
     control = ("<｜",)
@@ -111,12 +112,8 @@ class DeepSeekDialect(TurnDialect):
         """The dialect that writes V3.1's form."""
         return DeepSeekDialect(option) if option in self.options else super().with_option(option)
 
-    def read(self, text: str) -> ParsedAction:
-        """Read an action; see the module's docstring for what is understood."""
-        return _PLAIN.read(text) or self.read_any(text)
-
     def read_any(self, text: str) -> ParsedAction:
-        """As ``read``, for any action."""
+        """Read an action; see the module's docstring for what is understood."""
         spans = CallSpans(text, _FORM.spans)
         said, ended = spans.before(_END)
         reasoning, rest, offset = split_reasoning(said, spans.next)

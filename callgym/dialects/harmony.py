@@ -31,8 +31,8 @@ from callgym.call import ToolCall
 from callgym.dialects.base import Dialect, ParsedAction, Piece, collect, split_reasoning
 from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.harmony_message import HarmonyMessages, find_messages
-from callgym.dialects.plain_action import NAME, PlainForm
-from callgym.dialects.turns import Answer, TurnDialect, write_body
+from callgym.dialects.plain_action import NAME, PlainDialect, PlainForm
+from callgym.dialects.turns import Answer, write_body
 from callgym.dialects.typescript import write_namespace
 from callgym.tool import Tool
 
@@ -58,10 +58,11 @@ _SYSTEM = (
 _CALLING = "\nA call goes to=functions.NAME on the commentary channel, as a JSON object of its arguments."
 
 
-class HarmonyDialect(TurnDialect):
+class HarmonyDialect(PlainDialect):
     """Messages on channels; calls go to ``functions.NAME``."""
 
     name = "harmony"
+    plain = _PLAIN
     options = {"commentary": "only calls on the commentary channel are made; one on another channel is an error"}
     signs = (_CHANNEL, _MESSAGE)
     control = ("<|",)
@@ -86,12 +87,8 @@ class HarmonyDialect(TurnDialect):
         """
         return HarmonyDialect(only_commentary=True) if option in self.options else super().with_option(option)
 
-    def read(self, text: str) -> ParsedAction:
-        """Read an action; see the module's docstring for what is understood."""
-        return _PLAIN.read(text) or self.read_any(text)
-
     def read_any(self, text: str) -> ParsedAction:
-        """As ``read``, for any action."""
+        """Read an action; see the module's docstring for what is understood."""
         reasoning, rest, offset = split_reasoning(text, CallSpans(text, find_messages).next)
         thoughts, pieces = [reasoning], list[Piece]()
         for message in HarmonyMessages(rest, offset, only_commentary=self._only_commentary):

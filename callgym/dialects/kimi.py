@@ -20,8 +20,8 @@ from callgym.call import ToolCall
 from callgym.dialects.base import ParsedAction, collect, split_reasoning
 from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.headed_block import Head, HeadedForm
-from callgym.dialects.plain_action import NAME, PlainForm
-from callgym.dialects.turns import Answer, TurnDialect, write_body
+from callgym.dialects.plain_action import NAME, PlainDialect, PlainForm
+from callgym.dialects.turns import Answer, write_body
 from callgym.tool import Tool
 
 __all__ = ["KimiDialect"]
@@ -68,21 +68,18 @@ _PLAIN = PlainForm(
 )
 
 
-class KimiDialect(TurnDialect):
+class KimiDialect(PlainDialect):
     """Calls whose ids name their tools."""
 
     name = "kimi"
+    plain = _PLAIN
     signs = (_SECTION, _CALL)
     control = ("<|",)
     cue = f"<|im_assistant|>assistant{_MIDDLE}"
     end = _END
 
-    def read(self, text: str) -> ParsedAction:
-        """Read an action; see the module's docstring for what is understood."""
-        return _PLAIN.read(text) or self.read_any(text)
-
     def read_any(self, text: str) -> ParsedAction:
-        """As ``read``, for any action."""
+        """Read an action; see the module's docstring for what is understood."""
         spans = CallSpans(text, _FORM.spans)
         said, ended = spans.before(_END)
         reasoning, rest, offset = split_reasoning(said, spans.next)

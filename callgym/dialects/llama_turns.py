@@ -15,8 +15,7 @@ from callgym.dialects.base import ParsedAction, Piece, collect, split_reasoning
 from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.json_block import MAX_FAULTS
 from callgym.dialects.literal import skip_space
-from callgym.dialects.plain_action import PlainForm
-from callgym.dialects.turns import TurnDialect
+from callgym.dialects.plain_action import PlainDialect
 from callgym.episode import ParseError
 
 __all__ = ["END_OF_MESSAGE", "END_OF_PLAIN", "Found", "LlamaTurnDialect"]
@@ -44,14 +43,12 @@ class Found(NamedTuple):
     """Whether it was read to its end, so that what stands in it is data."""
 
 
-class LlamaTurnDialect(TurnDialect):
+class LlamaTurnDialect(PlainDialect):
     """A dialect in the turns of Llama 3."""
 
     begin = "<|begin_of_text|>"
     cue: ClassVar[str] = "<|start_header_id|>assistant<|end_header_id|>\n\n"
     end = _END
-    plain: ClassVar[PlainForm | None] = None
-    """How the dialect writes an action that is nothing but calls, up to ``END_OF_PLAIN``; None to read all alike."""
 
     @abstractmethod
     def found(self, text: str, start: int, offset: int) -> Iterable[Found]:
@@ -63,12 +60,8 @@ class LlamaTurnDialect(TurnDialect):
             offset: What to add to positions in this text.
         """
 
-    def read(self, text: str) -> ParsedAction:
-        """Read an action up to the end of its turn; see the module's docstring for what is understood."""
-        return (self.plain.read(text) if self.plain is not None else None) or self.read_any(text)
-
     def read_any(self, text: str) -> ParsedAction:
-        """As ``read``, for any action."""
+        """Read an action up to the end of its turn; see the module's docstring for what is understood."""
         spans = CallSpans(text, self._spans)
         said = _before_end(text, spans)
         reasoning, rest, offset = split_reasoning(said, spans.next)

@@ -27,8 +27,8 @@ from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.json_block import MAX_FAULTS, read_call_object
 from callgym.dialects.json_text import JsonTextError, scan_json
 from callgym.dialects.literal import skip_space
-from callgym.dialects.plain_action import NAME, PlainForm
-from callgym.dialects.turns import Answer, TurnDialect, write_body
+from callgym.dialects.plain_action import NAME, PlainDialect, PlainForm
+from callgym.dialects.turns import Answer, write_body
 from callgym.episode import ParseError, ParseErrorKind
 from callgym.tool import Tool
 
@@ -58,10 +58,11 @@ _INSTRUCTION = (
 )
 
 
-class MistralDialect(TurnDialect):
+class MistralDialect(PlainDialect):
     """Calls behind ``[TOOL_CALLS]``."""
 
     name = "mistral"
+    plain = _PLAIN
     options: ClassVar[Mapping[str, str]] = {"json": "write calls as one JSON array, as the older models do"}
     signs = (_CALL,)
     control = (
@@ -87,12 +88,8 @@ class MistralDialect(TurnDialect):
         """The dialect that writes the older form."""
         return MistralDialect(option) if option in self.options else super().with_option(option)
 
-    def read(self, text: str) -> ParsedAction:
-        """Read an action; see the module's docstring for what is understood."""
-        return _PLAIN.read(text) or self.read_any(text)
-
     def read_any(self, text: str) -> ParsedAction:
-        """As ``read``, for any action."""
+        """Read an action; see the module's docstring for what is understood."""
         spans = CallSpans(text, _spans)
         said, ended = spans.before(_END)
         # The two kinds of tags are equally long, so that positions stay the same.

@@ -9,13 +9,16 @@ letters, digits and ``_-.``, and words hold no character that a mark could begin
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
+from typing import ClassVar
 
 from callgym.call import ToolCall
 from callgym.dialects.base import ParsedAction
 from callgym.dialects.json_text import JsonTextError, scan_json
 from callgym.dialects.literal import MAX_DEPTH
+from callgym.dialects.turns import TurnDialect
 
-__all__ = ["JSON_SPACE", "NAME", "PlainForm"]
+__all__ = ["JSON_SPACE", "NAME", "PlainDialect", "PlainForm"]
 
 NAME = r"(?P<name>[\w.\-]{1,200}+)"
 """A tool's name, as it stands in a head."""
@@ -68,3 +71,18 @@ class PlainForm:
         words = (first["words"] or "").strip() if self._has_words else ""
         reasoning = (first["reasoning"] or "").strip() if self._has_reasoning else ""
         return ParsedAction(tuple(calls), (), words, reasoning)
+
+
+class PlainDialect(TurnDialect):
+    """A dialect that reads its plain actions by their form, and all others as they come."""
+
+    plain: ClassVar[PlainForm | None] = None
+    """How its plain actions are written; None where there is no such form."""
+
+    def read(self, text: str) -> ParsedAction:
+        """Read an action; see the module's docstring for what is understood."""
+        return (self.plain.read(text) if self.plain is not None else None) or self.read_any(text)
+
+    @abstractmethod
+    def read_any(self, text: str) -> ParsedAction:
+        """As ``read``, for any action, plain or not."""

@@ -20,7 +20,7 @@ __all__ = ["read_plain_calls"]
 
 _FIRST_CALL = re.compile(rf"\s*+\[\s*+({NAME})\(\s*+").match
 _NEXT_CALL = re.compile(rf"\)\s*+(?:\]\s*+\Z|,\s*+({NAME})\(\s*+)").match
-_split_at_keys = re.compile(r",\s*+([^\W\d]\w*+)\s*+=").split
+_split_at_keys = re.compile(r",\s?+([^\W\d]\w*+)=").split
 _UNLIKE_JSON = re.compile(r"\\(?:['/]|u(?:[dD]|007[fF]))").search
 """Escapes that JSON lacks or reads otherwise, that may be no character, or that stand for the mark."""
 _MARK = "\x7f"
@@ -53,13 +53,12 @@ def _read_arguments(written: str) -> dict[str, Any] | None:
     if _MARK in written or ("\\" in written and _UNLIKE_JSON(written) is not None):
         return None
     parts = _split_at_keys(f",{written}")
-    keys, values = parts[1::2], parts[2::2]
     if '"' not in written:
-        array = f"[{_BETWEEN.join(values)}]".replace("'", '"')
+        array = f"[{_BETWEEN.join(parts[2::2])}]".replace("'", '"')
+    elif "'" not in written:
+        array = f"[{_BETWEEN.join(parts[2::2])}]"
     else:
-        if "'" in written:
-            values = [_in_double_quotes(value) for value in values]
-        array = f"[{_BETWEEN.join(values)}]"
+        array = f"[{_BETWEEN.join([_in_double_quotes(value) for value in parts[2::2]])}]"
     # Inside a text these would be a line break, which the decoder refuses there.
     if "T" in written:
         array = array.replace("True", "\ntrue")
@@ -72,14 +71,13 @@ def _read_arguments(written: str) -> dict[str, Any] | None:
     except (StopIteration, ValueError, RecursionError):
         return None
     # A key that was found inside a list leaves its mark there, and one too few here.
-    if parts[0] or end != len(array) or len(items) != len(parts) - 2:
-        return None
-    if items[1::2].count(_MARK) != len(keys) - 1:
+    count = len(parts) // 2
+    if parts[0] or end != len(array) or len(items) != 2 * count - 1 or items.count(_MARK) != count - 1:
         return None
     if array.count("[") + (array.count("{") if "{" in array else 0) > MAX_DEPTH:
         return None
-    arguments = dict(zip(keys, items[::2]))  # noqa: B905  there are as many
-    return arguments if len(arguments) == len(keys) else None
+    arguments = dict(zip(parts[1::2], items[::2]))  # noqa: B905  there are as many
+    return arguments if len(arguments) == count else None
 
 
 def _in_double_quotes(value: str) -> str:

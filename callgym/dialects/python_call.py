@@ -34,12 +34,14 @@ _WORD = re.compile(r"\*?+[\w.]*+")
 _PLAIN_NAME = re.compile(NAME)
 _PLAIN_KEY = re.compile(r"[^\W\d]\w*+")
 
-# What a call that cannot be read is skipped with: everything up to the next bracket, strings whole.
+# What a call that cannot be read is skipped with: everything up to the next bracket, strings whole. Three quotes open
+# nothing but a string that ends with three: were they tried as an empty string, too, each of many would be looked for an
+# end that is not there.
 _STRINGS = (
     r"'''(?:[^'\\]|\\.|'(?!''))*+'''"
     r'|"""(?:[^"\\]|\\.|"(?!""))*+"""'
-    r"|'(?:[^'\\]|\\.)*+'"
-    r'|"(?:[^"\\]|\\.)*+"'
+    r"|'(?!'')(?:[^'\\]|\\.)*+'"
+    r'|"(?!"")(?:[^"\\]|\\.)*+"'
 )
 _UP_TO_BRACKET = re.compile(rf"(?:[^()\[\]{{}}'\"]++|{_STRINGS})*+", re.DOTALL)
 _CLOSING = {"(": ")", "[": "]", "{": "}"}

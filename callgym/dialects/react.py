@@ -40,9 +40,9 @@ from callgym.dialects.action_block import ActionBlocks, write_block
 from callgym.dialects.base import ParsedAction, Piece, collect, split_reasoning
 from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.json_block import MAX_FAULTS
-from callgym.dialects.plain_action import NAME, PlainForm
+from callgym.dialects.plain_action import NAME, PlainDialect, PlainForm
 from callgym.dialects.transcript import write_document
-from callgym.dialects.turns import Answer, TurnDialect
+from callgym.dialects.turns import Answer
 from callgym.episode import ParseError
 from callgym.tool import Tool
 
@@ -83,19 +83,16 @@ _INSTRUCTION = (
 )
 
 
-class ReactDialect(TurnDialect):
+class ReactDialect(PlainDialect):
     """Thoughts, actions and observations as labelled lines."""
 
     name = "react"
+    plain = _PLAIN
     cue = ""
     end = "\n"
 
-    def read(self, text: str) -> ParsedAction:
-        """Read an action; see the module's docstring for what is understood."""
-        return _PLAIN.read(text) or self.read_any(text)
-
     def read_any(self, text: str) -> ParsedAction:
-        """As ``read``, for any action."""
+        """Read an action; see the module's docstring for what is understood."""
         reasoning, rest, offset = split_reasoning(text, CallSpans(text, _spans).next)
         thoughts = [reasoning]
         parsed = collect(_pieces(rest, offset, thoughts))

@@ -234,9 +234,9 @@ class TaggedDialect(TurnDialect):
 
     def read(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""
-        return self.plain.read(text) or self.read_tags(text)
+        return self.plain.read(text) or self.read_any(text)
 
-    def read_tags(self, text: str) -> ParsedAction:
+    def read_any(self, text: str) -> ParsedAction:
         """As ``read``, tag by tag."""
         stop = self.stop.search(text)
         reasoning, rest, offset = self.split(text if stop is None else text[: stop.start()])

@@ -31,6 +31,7 @@ from callgym.dialects.json_block import MAX_FAULTS
 from callgym.dialects.json_text import JsonTextError, read_json
 from callgym.dialects.literal import skip_space
 from callgym.dialects.llama_turns import Found, LlamaTurnDialect
+from callgym.dialects.plain_calls import read_plain_calls
 from callgym.dialects.toolace_call import ARGUMENTS, NAME, NAMED, QUOTED, WORD, read_call, write_call
 from callgym.dialects.turns import Answer
 from callgym.episode import ParseError
@@ -39,6 +40,8 @@ from callgym.tool import Tool
 __all__ = ["ToolAceDialect"]
 
 _MAX_CALLS = 1_000
+_MAX_PLAIN_CALLS = 100
+"""A list of more is read call by call, for there are limits."""
 
 _OPENING = re.compile(
     rf"\[\s*+(?=(?:{WORD}|{QUOTED})\(|{NAME}\({ARGUMENTS})"
@@ -70,7 +73,14 @@ class ToolAceDialect(LlamaTurnDialect):
 
     def read(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""
-        parsed = super().read(text)
+        calls = read_plain_calls(text)
+        if calls is None or len(calls) > _MAX_PLAIN_CALLS:
+            return self.read_any(text)
+        return ParsedAction(calls)
+
+    def read_any(self, text: str) -> ParsedAction:
+        """As ``read``, call by call."""
+        parsed = super().read_any(text)
         return parsed._replace(content=_without_fences(parsed.content)) if parsed.content else parsed
 
     def found(self, text: str, start: int, offset: int) -> Iterator[Found]:

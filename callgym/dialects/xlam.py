@@ -32,8 +32,8 @@ from callgym.dialects.call_array import MOST_FAULTS, data_in_array, read_array, 
 from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.json_text import JsonTextError, scan_json
 from callgym.dialects.literal import skip_space
-from callgym.dialects.plain_action import JSON_SPACE, NAME, PlainForm
-from callgym.dialects.turns import Answer, TurnDialect, write_body
+from callgym.dialects.plain_action import JSON_SPACE, NAME, PlainDialect, PlainForm
+from callgym.dialects.turns import Answer, write_body
 from callgym.episode import ParseError
 from callgym.tool import Tool
 
@@ -66,20 +66,17 @@ _INSTRUCTION = (
 )
 
 
-class XlamDialect(TurnDialect):
+class XlamDialect(PlainDialect):
     """A JSON array of calls as the answer."""
 
     name = "xlam"
+    plain = _PLAIN
     control = ("<|",)
     cue = f"{_START}assistant\n"
     end = f"{_END}\n"
 
-    def read(self, text: str) -> ParsedAction:
-        """Read an action; see the module's docstring for what is understood."""
-        return _PLAIN.read(text) or self.read_any(text)
-
     def read_any(self, text: str) -> ParsedAction:
-        """As ``read``, for any action."""
+        """Read an action; see the module's docstring for what is understood."""
         for end in _ENDS:
             text = CallSpans(text, _find_calls).before(end)[0]
         reasoning, rest, offset = split_reasoning(text, CallSpans(text, _find_calls).next)

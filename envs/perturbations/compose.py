@@ -75,4 +75,4 @@ class Sometimes(Perturbation):
         inner = self.perturbation.spec
         if isinstance(inner, Mapping):
             return {**inner, "share": self.share}
-        return f"{inner}:{self.share:g}"
+        return f"{inner}:{self.share!r}"

@@ -68,6 +68,11 @@ class McpHttpServer:
         """Where the server is."""
         self._thread: threading.Thread | None = None
 
+    @property
+    def sessions(self) -> int:
+        """How many sessions are open."""
+        return self._rooms.sessions
+
     def run(self) -> None:
         """Serve until the user interrupts it, or ``close`` is called from another thread."""
         try:

@@ -33,6 +33,7 @@ __all__ = ["ServerLine"]
 T = TypeVar("T")
 _PING_S = 1.0
 _MOST_LATE = 8
+_LOGGED_WORDS = 300
 _STANDS_FOR_STATUS = frozenset((types.INVALID_REQUEST, types.INTERNAL_ERROR, types.METHOD_NOT_FOUND))
 _log = logging.getLogger("callgym.mcp")
 
@@ -178,7 +179,7 @@ class ServerLine:
             how = "ended the session, or the connection to it broke,"
         when = f"while {what[:80]} was running" if what else "since the last call"
         if not self._closed:
-            words = self._keys.hide(self.last_words)
+            words = self._keys.hide(self.last_words[-_LOGGED_WORDS:])
             _log.warning("%s %s %s%s", self._address.name, how, when, f"; it said: {words}" if words else "")
         message = f"the tool server {how} {when}; the next call starts it anew, and what it had kept is lost"
         return ToolResult(error="unavailable", message=message)

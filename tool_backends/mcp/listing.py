@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any
 
-import jsonschema_rs
 from mcp.shared.exceptions import MCPError
 
 from callgym.errors import ConfigurationError, DataError
@@ -93,9 +91,6 @@ def tool_of(row: Any, where: str) -> Tool:
         raise DataError(f"{where} has no inputSchema that is an object")
     # The dialect that a schema names would be fetched; they differ in nothing that tools use.
     parameters = {key: value for key, value in parameters.items() if key != "$schema"}
-    far = next(_far_references(parameters), None)
-    if far is not None:
-        raise DataError(f"{where}: its inputSchema refers to {far[:80]!r}; nothing is fetched for a schema")
     description, returns = row.get("description"), row.get("outputSchema")
     about = {key: row[key] for key in ("title", "annotations") if row.get(key)}
     try:
@@ -109,28 +104,8 @@ def tool_of(row: Any, where: str) -> Tool:
             },
             where,
         )
-        jsonschema_rs.Draft202012Validator(tool.parameters, retriever=_refuse)
         ToolSchema(tool)
     except (TypeError, ValueError, RecursionError) as error:  # DataError is a ValueError
         reason = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
         raise DataError(f"{where}: its inputSchema cannot be used: {reason}") from None
     return tool
-
-
-def _far_references(schema: Any) -> Iterator[str]:
-    """References that lead out of the schema: following them would read files or the network."""
-    pending = [schema]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, Mapping):
-            for key in _REFERENCES:
-                target = value.get(key)
-                if isinstance(target, str) and not target.startswith("#"):
-                    yield target
-            pending.extend(value.values())
-        elif isinstance(value, list):
-            pending.extend(value)
-
-
-def _refuse(uri: str) -> NoReturn:
-    raise ValueError(f"{uri} is not fetched")

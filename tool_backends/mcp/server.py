@@ -129,6 +129,11 @@ class ToolServer:
         """What the handshake says."""
         return self.sdk.create_initialization_options(NotificationOptions(tools_changed=True))
 
+    @property
+    def sessions(self) -> int:
+        """How many sessions are open."""
+        return len(self._rooms)
+
     @contextmanager
     def visited(self, id: str, *, ends: bool) -> Iterator[None]:
         """Around a request of a session, one that ends it perhaps: it is in use meanwhile."""

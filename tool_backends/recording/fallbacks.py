@@ -18,14 +18,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import jsonschema_rs
-
 from callgym.call import ToolCall, ToolResult
 from callgym.errors import ConfigurationError
 from callgym.json_value import copy_json
 from callgym.random_values import NoValue, random_value
 from callgym.tool import Tool
 from callgym.tool_backends.recording.answers import Answers
+from callgym.validator import compile_schema
 
 __all__ = ["FALLBACKS", "Fallback", "Miss", "get_fallback", "no_answer", "said", "synthetic"]
 
@@ -73,7 +72,7 @@ def synthetic(miss: Miss) -> ToolResult:
 
 def _drawn(schema: dict[str, Any], rng: random.Random) -> Any:
     try:
-        fits = jsonschema_rs.Draft202012Validator(schema).is_valid
+        fits = compile_schema(schema).is_valid
     except ValueError:  # no JSON Schema
         return random_value(_TEXT, rng)
     for _ in range(_DRAWS):

@@ -87,17 +87,14 @@ class _Answers:
         seed = _field(body, "seed", int, 0)
         if not 0 <= seed < _MAX_SEED:
             raise _invalid(f"seed is a whole number from 0 to 2**64 - 1, got {str(seed)[:40]}")
+        wants_tools = _field(body, "tools", bool, True)
         task = self._task(body.get("task"))
         if "digest" in body and body["digest"] != task_digest(task):
             message = f"task {task.id[:80]!r} is another one here: its split or its first state differs"
             raise Refusal(409, "other_task", message)
         key = await self._service.open(task, seed)
-        answer = {
-            "session": key,
-            "task": task.id,
-            "expires_in": self._service.limits.session_seconds,
-        }
-        if _field(body, "tools", bool, True):
+        answer = {"session": key, "task": task.id, "expires_in": self._service.limits.session_seconds}
+        if wants_tools:
             answer["tools"] = _documents(self._offer.shown(task))
         return _json(write_json(answer), 201)
 

@@ -48,7 +48,14 @@ class Service:
             return HeldSession(self.offer.backend.open(task, seed), task, self.offer.schemas(task))
 
         with self.table.place(), self._at_work():
-            return self.table.add(await self._workers.begin(begin))
+            work = self._workers.begin(begin)
+            await asyncio.wait((work,), timeout=self.limits.call_seconds)
+            if not work.done():
+                self._leave(work)
+                work.add_done_callback(self._close_late)
+                message = f"the session could not be opened within {self.limits.call_seconds:g} s"
+                raise Refusal.later("busy", message, 1)
+            return self.table.add(work.result())
 
     async def call(self, key: str, call: ToolCall, size: int) -> bytes:
         """The result of a call as JSON.
@@ -112,22 +119,23 @@ class Service:
     async def close(self, key: str) -> None:
         """Close a session. One whose call is still running is closed after it, and not waited for."""
         held = self.table.remove(key)
-        busy = held.at_work
-        closing = self._close(held)
-        if busy:
-            closing.add_done_callback(_log_failure)
+        seconds = 0.0 if held.at_work else self.limits.call_seconds
+        closing = asyncio.ensure_future(self._close(held))
+        await asyncio.wait((closing,), timeout=seconds)
+        if closing.done():
+            closing.result()
         else:
-            await closing
+            self._unwatched(closing)
 
     def sweep(self) -> None:
         """Close the sessions that have expired; nobody waits for it."""
         for held in self.table.expired():
-            self._close(held).add_done_callback(_log_failure)
+            self._unwatched(asyncio.ensure_future(self._close(held)))
 
     async def end(self) -> None:
         """Close all sessions: the server goes. Those whose calls are still running are left to their fate."""
         for held in self.table.clear():
-            self._close(held).add_done_callback(_log_failure)
+            self._unwatched(asyncio.ensure_future(self._close(held)))
         if self._closing:
             await asyncio.wait(self._closing, timeout=1.0)
         self._workers.close()
@@ -187,19 +195,27 @@ class Service:
         if work is None:
             message = f"an earlier call of this session is still running after {self.limits.call_seconds:g} s"
             return ToolResult(error="timeout", message=f"{message}, so this one was not made; try again later")
-        self._late.add(work)
-        work.add_done_callback(self._late.discard)
-        work.add_done_callback(_log_failure)
+        self._leave(work)
         message = f"the tool did not answer within {self.limits.call_seconds:g} s"
         return ToolResult(error="timeout", message=f"{message}; whether the call takes effect is not known")
 
-    def _close(self, held: HeldSession) -> asyncio.Future[None]:
-        closing = asyncio.ensure_future(self._close_in_turn(held))
+    def _leave(self, work: asyncio.Future[Any]) -> None:
+        """Wait no longer for work that goes on; it counts among the calls until it ends."""
+        self._late.add(work)
+        work.add_done_callback(self._late.discard)
+        work.add_done_callback(_log_failure)
+
+    def _close_late(self, opened: asyncio.Future[HeldSession]) -> None:
+        if opened.exception() is None:
+            self._unwatched(asyncio.ensure_future(self._close(opened.result())))
+
+    def _unwatched(self, closing: asyncio.Future[None]) -> None:
+        """Keep hold of a close that nobody waits for, and log its failure."""
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
-        return closing
+        closing.add_done_callback(_log_failure)
 
-    async def _close_in_turn(self, held: HeldSession) -> None:
+    async def _close(self, held: HeldSession) -> None:
         async with held.turn:
             await self._workers.begin(held.session.close)
 
