@@ -315,6 +315,37 @@ def web_index(pages: Path, out: Path) -> None:
 
 @main.command()
 @click.argument("id")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; any other needs a token.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0 for any that is free.")
+@click.option("--token-env", default=None, help="Variable that holds the token; CALLGYM_SERVE_TOKEN where it is set.")
+@click.option("--max-sessions", type=click.IntRange(min=1), default=1024, show_default=True)
+@click.option("--session-seconds", type=click.FloatRange(min=0, min_open=True), default=900.0, show_default=True)
+@click.option("--call-seconds", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True)
+@_data
+@_split
+@_more
+@explained
+def serve(
+    id: str, host: str, port: int, token_env: str | None, data: str, split: str, more: dict[str, Any], **limits: Any
+) -> None:
+    """Serve an environment's tools over HTTP, for RemoteBackend, curl, and any OpenAPI client."""
+    from callgym.tool_backends.server.limits import ServerLimits
+    from callgym.tool_backends.server.run import read_token, serve
+
+    find_environment(id)
+    serve(
+        id,
+        host=host,
+        port=port,
+        token=read_token(token_env),
+        limits=ServerLimits(**limits),
+        env_options={"data": data, "split": split, **more},
+        announce=lambda url: click.echo(f"callgym: {id} at {url}, its page at {url}/docs"),
+    )
+
+
+@main.command()
+@click.argument("id")
 @_data
 @_split
 @_more

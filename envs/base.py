@@ -49,6 +49,7 @@ from callgym.tool import Tool
 from callgym.tool_backends import Session, ToolBackend, checked_acall, checked_call, waits
 from callgym.tool_backends.base import known_state
 from callgym.tool_backends.faults import Fault, FaultySession, get_faults
+from callgym.tool_backends.spec import get_backend
 
 __all__ = [
     "FLAGS",
@@ -129,7 +130,7 @@ class ToolEnv(gym.Env[str, str]):
         dialect: str | Dialect | None = None,
         rubric: str | Rubric = "default",
         max_steps: int = 16,
-        backend: ToolBackend | None = None,
+        backend: ToolBackend | str | None = None,
         perturb: Sequence[Perturbation | str | Mapping[str, Any]] = (),
         observation: Literal["prompt", "delta"] = "prompt",
         coercion: Literal["strict", "lenient"] | None = None,
@@ -144,7 +145,8 @@ class ToolEnv(gym.Env[str, str]):
             dialect: How calls are written; the environment's own dialect by default.
             rubric: What is paid: a name in ``callgym.rewards.RUBRICS`` or a Rubric.
             max_steps: Most actions in an episode; then it is truncated.
-            backend: What answers the calls; the environment's own by default.
+            backend: What answers the calls; the environment's own by default. A ToolBackend, or its name:
+                ``"http://host:port"`` (``callgym serve``) or ``"recorded:PATH"`` (``tool_backends.spec``).
             perturb: Changes to each task before it is played, in order: names such as ``"remove_tool"`` or
                 ``"rename:0.5"``, objects with options (``callgym.envs.perturbations.specs``), or functions.
             observation: ``"prompt"``: the whole conversation so far; ``"delta"``: only what is new.
@@ -182,7 +184,7 @@ class ToolEnv(gym.Env[str, str]):
         if not self.tasks:
             raise DataError(f"{type(self).__name__} found no tasks for split={split!r} and data={data!r}")
         self._perturb = self._perturbations(perturb)
-        self._backend = backend if backend is not None else self.make_backend(self.source)
+        self._backend = self.make_backend(self.source) if backend is None else get_backend(backend)
         self._index_of: dict[str, int] | None = None
         self._config = {
             "split": split,
@@ -192,6 +194,8 @@ class ToolEnv(gym.Env[str, str]):
         }
         if coercion is not None:  # records of environments without it stay as they were
             self._config["coercion"] = coercion
+        if isinstance(backend, str):  # one without a name could not be found again
+            self._config["backend"] = backend
         if self._perturb:
             self._config["perturb"] = [spec_of(change) for change in self._perturb]
         self._faults = get_faults(faults)
@@ -271,6 +275,11 @@ class ToolEnv(gym.Env[str, str]):
     def config(self) -> dict[str, Any]:
         """The arguments that shape an episode, as its record has them."""
         return dict(self._config)
+
+    @property
+    def backend(self) -> ToolBackend:
+        """What answers the calls."""
+        return self._backend
 
     @property
     def task(self) -> Task:

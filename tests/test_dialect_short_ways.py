@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callgym import ToolCall, get_dialect
-from callgym.dialects import ParsedAction
+from callgym.dialects import DIALECTS, ParsedAction
+from callgym.dialects.auto import AutoDialect
+from callgym.dialects.call_scanner import read_calls
+from callgym.dialects.plain_calls import read_plain_calls
+from callgym.dialects.python_call import PythonCallScanner
 from callgym.dialects.tagged_call import TaggedDialect
+from callgym.dialects.toolace import ToolAceDialect
 
 TAGGED = ["qwen3-coder", "anthropic", "glm"]
 FOLDER = Path(__file__).parent / "conformance"
@@ -130,3 +134,75 @@ def test_usual_calls_in_tags_take_the_short_way(name: str) -> None:
         for said in ("", "Let me look."):
             text = dialect.render_action(made, said)
             assert dialect.plain.read(text) == dialect.read_any(text)
+
+
+# Lists in brackets.
+
+IN_LISTS = [
+    "[", "]", "(", ")", "{", "}", ",", ", ", "=", ":", "'", '"', " ", "\n", "\\", "a=1", ", b=2", "f(", "f()", "1", "x",
+    "True", "None", "'a'", '"b": 2', "[1, c=3]", "{'k': 1}", "<|eot_id|>", "<think>", "</think>", "```", "Assistant: ",
+    "$a=1", "a.b=1", "*", "**{'a': 1}", "\x7f", "é=1", "9" * 400, "-", ".5", "(DPO)", "a b", "/",
+]  # fmt: skip
+LISTS = [get_dialect("python"), get_dialect("toolace")]
+TOOLACE = get_dialect("toolace")
+assert isinstance(TOOLACE, ToolAceDialect)
+
+
+def agree_on_lists(text: str) -> bool:
+    plain = read_plain_calls(text)
+    assert isinstance(TOOLACE, ToolAceDialect)
+    return plain is None or (
+        same(ParsedAction(plain), read_calls(text, PythonCallScanner))
+        and (same(ParsedAction(plain), TOOLACE.read_any(text)))
+    )
+
+
+@given(altered(st.sampled_from(LISTS).flatmap(lambda each: st.builds(each.render_action, calls, words)), IN_LISTS))
+@settings(max_examples=600)
+def test_plain_lists_are_read_as_any_are(text: str) -> None:
+    assert agree_on_lists(text)
+
+
+def test_plain_lists_of_all_tables_are_read_as_any_are() -> None:
+    assert all(map(agree_on_lists, all_tables()))
+
+
+def test_a_plain_list_of_many_calls_is_read_by_toolace_as_any_is() -> None:
+    text = f"[{', '.join(['f(a=1)'] * 600)}]"
+    assert read_plain_calls(text)
+    assert TOOLACE.parse(text) == TOOLACE.read_any(text)
+    assert len(TOOLACE.parse(text).calls) == 500
+
+
+# Any dialect.
+
+AUTO = get_dialect("auto")
+assert isinstance(AUTO, AutoDialect)
+SPECS = [spec for name, each in DIALECTS.items() for spec in (name, *(f"{name}:{option}" for option in each.options))]
+ANY_MARKS = [
+    *dict.fromkeys(mark for each in DIALECTS.values() for mark in (*each.signs, *each.control)),
+    *TAGS, *IN_LISTS, '{"name": "f", "arguments": {}}', "[THINK]", "[/THINK]", "<thinking>", "</thinking>", ">>>f\n",
+    "Action: f\n", "Action Input: {}", "Final Answer:", "```json\n", "API-Request: ", ";", "Next: conclusion.", "[]",
+    '"arguments"', '"parameters"', '"role": "assistant"', '"content": "x", ', "<|python_tag|>", "f.call()", "f\n{",
+]  # fmt: skip
+
+
+def as_slowly(text: str) -> bool:
+    assert isinstance(AUTO, AutoDialect)
+    found, expected = AUTO.read(text), AUTO.read_any(text)
+    return found.dialect == expected.dialect and same(found, expected)
+
+
+@given(altered(st.sampled_from(SPECS).flatmap(lambda spec: written_in(spec)), ANY_MARKS))
+@settings(max_examples=1_000)
+def test_a_dialect_told_at_once_is_the_one_that_is_told_slowly(text: str) -> None:
+    assert as_slowly(text)
+
+
+def written_in(spec: str) -> st.SearchStrategy[str]:
+    return st.builds(get_dialect(spec).render_action, calls, words)
+
+
+def test_the_dialects_of_all_tables_are_told_at_once_as_slowly() -> None:
+    for text in all_tables():
+        assert as_slowly(text), text[:200]

@@ -17,6 +17,7 @@ from typing import Any
 
 from callgym.call import ToolCall
 from callgym.dialects.base import call_or_error
+from callgym.dialects.broken_json import BrokenJson
 from callgym.dialects.json_block import MAX_FAULTS
 from callgym.dialects.json_text import JsonTextError, read_json, scan_json
 from callgym.dialects.literal import skip_space
@@ -35,7 +36,7 @@ _FENCE = re.compile(r"\s*+```")
 class ActionBlocks:
     """How blocks stand in a text; holds no state."""
 
-    def __init__(self, name: str, nothing: str, behind: str, ends: tuple[str, str]) -> None:
+    def __init__(self, name: str, nothing: str, behind: str, ends: str) -> None:
         """Describe it.
 
         Args:
@@ -43,16 +44,14 @@ class ActionBlocks:
                 limit, or each of them would cost the whole line.
             nothing: Pattern of what says, in place of a value, that there is none.
             behind: Pattern of what may follow a value; where it does not match, the value was not all.
-            ends: The first character of what ends a block whose value cannot be read, and the pattern of the rest
-                of it. Inside a text, even of a broken value, it is data: it may be what somebody else said.
+            ends: Pattern of what ends a block whose value cannot be read. Inside a text, even of a broken value, it is
+                data: it may be what somebody else said.
         """
         self._name = re.compile(name)
         self._input = re.compile(r"\n\s*+Action Input(?: ?\d{1,3})?+:\s*+(```(?:json)?+\s*+)?+")
         self._nothing = re.compile(nothing, re.MULTILINE)
         self._behind = re.compile(behind)
-        first, rest = ends
-        text = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-        self._broken = re.compile(rf'(?:[^"{first}]++|{text}|{first}(?!{rest}))*+', re.DOTALL)
+        self._broken = BrokenJson(ends, tokens=False)
 
     def read(self, text: str, at: int, offset: int) -> tuple[ToolCall | ParseError, int]:
         """Read a block.
@@ -81,11 +80,11 @@ class ActionBlocks:
                 f"the Action Input of {name[:_MAX_SHOWN]} cannot be read: {error}. It is one JSON object like "
                 '{"name": "value"}: names and texts in double quotes, true, false, null'
             )
-            return _fault(kind, offset + error.position, message), self._behind_broken(text, label.end())
+            return _fault(kind, offset + error.position, message), self._broken.leave(text, label.end())
         if self._behind.match(text, end):
             return _call(name, value, offset + at), end
         message = f"the Action Input of {name[:_MAX_SHOWN]} is one JSON object and nothing behind it"
-        return _fault("malformed", offset + end, message), self._behind_broken(text, end)
+        return _fault("malformed", offset + end, message), self._broken.leave(text, end)
 
     def spans(self, text: str, label: re.Pattern[str]) -> Iterator[tuple[int, int]]:
         """Start and end of each block with such a label; of one that cannot be read, only of the label."""
@@ -120,11 +119,6 @@ class ActionBlocks:
         fence = _FENCE.match(text, end) if label[1] is not None else None
         return value, end if fence is None else fence.end()
 
-    def _behind_broken(self, text: str, at: int) -> int:
-        """Where reading goes on behind a value that cannot be read; a text that is never closed goes on to the end."""
-        broken = self._broken.match(text, at)
-        assert broken is not None
-        return len(text) if text.startswith('"', broken.end()) else broken.end()
 
 
 def write_block(call: ToolCall, marks: Iterable[str] = ()) -> str:

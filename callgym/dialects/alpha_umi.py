@@ -57,7 +57,7 @@ _BLOCKS = ActionBlocks(
     name=r"[^\n<]{0,500}+(?:<(?!/s>)[^\n<]{0,500}+){0,20}+",
     nothing=_END,
     behind=r"\s*+(?:</s>|(?:</?+s?+)?+\Z|Next: |(?:caller|conclusion|observation|assistant|user):)",
-    ends=("<", "/s>"),
+    ends=_END,
 )
 _PLAIN = PlainForm(
     before=r"(?P<reasoning>(?:[^<:N]++|N(?!ext: ))*+)Next: caller\.?+\s*+(?:</s>\s*+)?+",

@@ -164,6 +164,7 @@ def _refuse_thoughts(text: str, start: int, end: int) -> None:
 
 _FIRST_CALL = re.compile(rf"\s*+(?:(?:API-Request|AI):\s*+)?+\[\s*+({_NAME})\(\s*+").match
 _NEXT_CALL = re.compile(rf"\)\s*+(?:\]\s*+\Z|,\s*+({_NAME})\(\s*+)").match
+_new_call = ToolCall.trusted
 _split_at_keys = re.compile(rf",\s*+({_IDENTIFIER})\s*+=\s*+").split
 
 
@@ -183,7 +184,7 @@ def read_plain_bracket(text: str) -> tuple[ToolCall, ...] | None:
         arguments = _read_plain_arguments(text[start:end]) if start < end else {}
         if arguments is None:
             return None
-        calls.append(ToolCall.trusted(name=call[1], arguments=arguments, id=None))
+        calls.append(_new_call(name=call[1], arguments=arguments, id=None))
         if following[1] is None:
             return tuple(calls)
         call = following
@@ -195,13 +196,14 @@ def _read_plain_arguments(written: str) -> dict[str, Any] | None:
     if parts[0] or "*" in written or ("<" in written and "</think>" in written):
         return None
     arguments: dict[str, Any] = {}
+    escaped = "\\" in written
     try:
         for key, value in zip(parts[1::2], parts[2::2]):  # noqa: B905  there are as many
             first = value[:1]
             if first == "'" or first == '"':
-                if value[-1] != first or len(value) < 2 or value[-2] == "\\":
+                if value[-1] != first or len(value) < 2 or (escaped and value[-2] == "\\"):
                     return None
-                arguments[key] = unescape(value, 1, len(value) - 1) if "\\" in value else value[1:-1]
+                arguments[key] = unescape(value, 1, len(value) - 1) if escaped else value[1:-1]
             elif first == "[" or first == "{":
                 arguments[key], end = scan_json(value, 0)
                 if end < len(value):

@@ -1,39 +1,55 @@
-"""How far a JSON text that cannot be read is data all the same.
+"""Where reading goes on behind JSON that cannot be read: at the first mark that stands in none of its strings.
 
-Reading goes on behind a broken call at the next mark that can be one. A mark inside a string is none, even
-where the JSON around it has a fault: whoever wrote the string must not get a call made by it. A quote that was
-forgotten is told apart: there the string swallowed a neighbour, whose first quote seems to close it.
+A mark inside a string is none, even where the JSON around it has a fault: whoever wrote the string must not get a call
+made by it. What a string is that is never closed depends on the form's marks:
+
+- Where marks are tokens of the model's own, which nobody else's words hold unless they are broken up, a quote was
+  forgotten: marks count from there on. One that was forgotten further on is told apart, too: there the string
+  swallowed a neighbour, whose first quote seems to close it.
+- Where marks are plain text, which anybody may have said, all that follows is a part of the string: nothing more is
+  read.
 """
 
 from __future__ import annotations
 
-import json
 import re
 
-__all__ = ["balanced_end", "end_of_data"]
+__all__ = ["BrokenJson", "balanced_end"]
 
-_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 # A string that is not closed goes to the end: looking for its end from each of its quotes would take long.
 _STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\(?:.|\Z)[^"\\]*+)*+(?:"|\Z)|[\[{]|[\]}]', re.DOTALL)
 _BEFORE_A_STRING = ("{", "[", ",", ":")
-_DECODER = json.JSONDecoder(strict=False, parse_int=len, parse_float=len, parse_constant=len)
-"""Any JSON, whatever its numbers and keys: what matters is where it ends, or where it no longer is JSON."""
 
 
-def end_of_data(text: str, start: int) -> int:
-    """Where marks count again in a text whose JSON at ``start`` could not be read; linear in the JSON's length."""
-    try:
-        return _DECODER.raw_decode(text, start)[1]
-    except json.JSONDecodeError as error:
-        fault = error.pos
-    except RecursionError:
-        return balanced_end(text, start, len(text)) or start
-    strings = list(_STRING.finditer(text, start, fault))
-    if not strings or text[strings[-1].end() : fault].strip():
-        return fault
-    last = strings[-1]
-    swallowed = text[last.start() + 1 : last.end() - 1].rstrip()
-    return last.start() if swallowed.endswith(_BEFORE_A_STRING) else fault
+class BrokenJson:
+    """How to leave such JSON; holds no state."""
+
+    def __init__(self, marks: str, *, tokens: bool) -> None:
+        """Describe where it may end.
+
+        Args:
+            marks: A pattern for the marks; none begins with a quote.
+            tokens: Whether they are the model's own tokens, not plain text.
+        """
+        self._parts = re.compile(f'{_STRING}|"|{marks}', re.DOTALL)
+        self._marks = re.compile(marks)
+        self._tokens = tokens
+
+    def leave(self, text: str, position: int) -> int:
+        """The first mark at or behind ``position`` that stands in no string, or where marks count again; linear."""
+        for part in self._parts.finditer(text, position):
+            start, end = part.span()
+            if not text.startswith('"', start):
+                return start
+            if end == start + 1:  # never closed
+                return start if self._tokens else len(text)
+            if self._tokens and self._swallows(text[start + 1 : end - 1]):
+                return start
+        return len(text)
+
+    def _swallows(self, string: str) -> bool:
+        return string.rstrip().endswith(_BEFORE_A_STRING) and self._marks.search(string) is not None
 
 
 def balanced_end(text: str, start: int, end: int) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from callgym.call import ToolCall
 from callgym.dialects.base import NextMark
-from callgym.dialects.broken_json import balanced_end, end_of_data
+from callgym.dialects.broken_json import BrokenJson, balanced_end
 from callgym.dialects.json_text import JsonTextError, scan_json
 from callgym.dialects.literal import skip_space
 from callgym.episode import ParseError, ParseErrorKind
@@ -25,17 +25,20 @@ ReadObject = Callable[[Any, int], ToolCall | ParseError]
 class CallList:
     """One array of calls; once ``calls`` has been read to its end, ``end`` is where the array ends."""
 
-    def __init__(self, text: str, start: int, openings: NextMark, read: ReadObject, *, ended: bool) -> None:
+    def __init__(
+        self, text: str, start: int, openings: NextMark, broken: BrokenJson, read: ReadObject, *, ended: bool
+    ) -> None:
         """Prepare to read the array that starts there.
 
         Args:
             text: What the policy wrote.
             start: Where the array's bracket opens.
             openings: Where further calls open: an array whose end a fault hides ends there at the latest.
+            broken: Where an element that cannot be read ends at the latest.
             read: Reads an element.
             ended: Whether the policy ended its turn behind the text, so that nothing broke off.
         """
-        self._text, self._openings, self._read, self._ended = text, openings, read, ended
+        self._text, self._openings, self._broken, self._read, self._ended = text, openings, broken, read, ended
         self.start = self.end = start
 
     def calls(self, offset: int, most_faults: int) -> Iterator[ToolCall | ParseError]:
@@ -81,7 +84,7 @@ class CallList:
 
     def _behind_fault(self, at: int) -> int:
         """Where the brackets of a broken element balance; 0 where they do not, and the array ends with it."""
-        self.end = self._limit(end_of_data(self._text, at))
+        self.end = self._limit(self._broken.leave(self._text, at))
         end = balanced_end(self._text, at, self.end) if self._text.startswith("{", at) else 0
         return end if self._text.endswith("}", 0, end) else 0  # a ] is the array's own
 

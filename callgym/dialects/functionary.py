@@ -32,7 +32,7 @@ from callgym.dialects.literal import skip_space
 from callgym.dialects.llama_turns import END_OF_PLAIN, Found, LlamaTurnDialect
 from callgym.dialects.plain_action import NAME, PlainForm
 from callgym.dialects.turns import Answer, write_body
-from callgym.dialects.unreadable_json import UnreadableJson
+from callgym.dialects.broken_json import BrokenJson
 from callgym.episode import ParseError, ParseErrorKind
 from callgym.tool import Tool
 
@@ -51,7 +51,7 @@ _NEXT = re.compile(rf"{_RECIPIENT}|<function=([^<>\n]*+)(>?)|(<\|python_tag\|>)"
 """Groups: a recipient; one behind blanks; where ``>>>`` is the end; the tag's name and its bracket; code."""
 _FIRST = re.compile(rf"\s*+(?:(all){_BLANK}*+\n|(\w[^\s>`]*+(?<!:)){_BLANK}*+\n\s*+(?=\{{))")
 _TAG_ENDS = re.compile(rf"{_TAG_END}|{_NEXT.pattern}")
-_BROKEN = UnreadableJson("><", rf"{_NEXT.pattern}|{_TAG_END}")
+_BROKEN = BrokenJson(rf"{_NEXT.pattern}|{_TAG_END}", tokens=False)
 _LONG_MARK = re.compile(r">(?=>>)")
 _HARMLESS = ("<|", ">>", _TAG, _TAG_END)
 """What is escaped in the arguments we write: no ``>>>`` is left where each ``>>`` is broken."""

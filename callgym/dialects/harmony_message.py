@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from callgym.dialects.base import Piece, call_or_error
+from callgym.dialects.broken_json import BrokenJson
 from callgym.dialects.json_text import JsonTextError, scan_json
 from callgym.dialects.literal import skip_space
 from callgym.episode import ParseError
@@ -22,7 +23,7 @@ __all__ = ["HarmonyMessage", "HarmonyMessages", "find_messages"]
 _Fault = Literal["truncated", "malformed"]
 
 _MARK = re.compile(r"<\|(start|channel|message|constrain|end|call|return|endoftext)\|>")
-_STRING_OR_STOP = re.compile(r'"(?:[^"\\]++|\\.)*+"|"|<\|(?:end|call|return|endoftext)\|>', re.DOTALL)
+_BROKEN = BrokenJson(r"<\|(?:end|call|return|endoftext)\|>", tokens=True)
 _STOPS = ("end", "call", "return", "endoftext")
 _LAST = ("return", "endoftext")
 _HEADS = ("channel", "constrain")
@@ -166,7 +167,7 @@ class HarmonyMessages:
         try:
             value, end = ({}, start) if self._kind_at(start) in _STOPS else scan_json(self._text, start)
         except JsonTextError as error:
-            ended = self._resume(_unread_end(self._text, start))
+            ended = self._resume(_BROKEN.leave(self._text, start))
             kind: _Fault = "truncated" if error.truncated and not ended else "malformed"
             fault = self._error(kind, error.position, f"the JSON of {header.recipient[:80]} cannot be read: {error}")
             return HarmonyMessage(header.start, body, [refused or fault])
@@ -240,20 +241,6 @@ def _say(header: _Header, body: str, end: int) -> HarmonyMessage:
     if header.channel == "analysis":
         return HarmonyMessage(header.start, end, [], body.strip())
     return HarmonyMessage(header.start, end, _words(body).pieces)
-
-
-def _unread_end(text: str, start: int) -> int:
-    """Where end marks count again behind JSON that cannot be read: in none of its strings.
-
-    A string that is never closed is none; nor is one that holds marks and runs to the first quote of a neighbour.
-    """
-    for part in _STRING_OR_STOP.finditer(text, start):
-        found = part[0]
-        if found[0] != '"' or len(found) == 1:
-            return part.start()
-        if "<|" in found and found[:-1].rstrip().endswith(("{", "[", ",", ":")):
-            return part.start()
-    return len(text)
 
 
 def _split_role(text: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from callgym.call import ToolCall
 from callgym.dialects.base import NextMark, Piece, call_or_error
-from callgym.dialects.broken_json import end_of_data
+from callgym.dialects.broken_json import BrokenJson
 from callgym.dialects.json_block import MAX_FAULTS
 from callgym.dialects.json_text import JsonTextError, scan_json
 from callgym.dialects.literal import skip_space
@@ -68,6 +68,7 @@ class HeadedForm:
         self.section, self.section_end = section, section_end
         self.read_head, self.fence = read_head, fence
         self.starts = re.compile("|".join(map(re.escape, (opening, *section))))
+        self.broken = BrokenJson(f"{re.escape(opening)}|{re.escape(closing)}", tokens=True)
         self.ends = re.compile("|".join(map(re.escape, (closing, *section_end))))
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
@@ -167,7 +168,7 @@ class _Blocks:
             value, end = scan_json(text, at)
         except JsonTextError as error:
             message = f"the arguments of {head.name[:80]} cannot be read: {error}"
-            return self._fault(end_of_data(text, at), error.position, message, broke_off=error.truncated)
+            return self._fault(form.broken.leave(text, at), error.position, message, broke_off=error.truncated)
         after = self._behind_fence(end)
         if text.startswith(form.closing, after):
             return self._call(head, value, start), after + len(form.closing)

@@ -31,7 +31,7 @@ from callgym.dialects.literal import skip_space
 from callgym.dialects.llama_turns import END_OF_PLAIN, Found, LlamaTurnDialect
 from callgym.dialects.plain_action import JSON_SPACE, NAME, PlainForm
 from callgym.dialects.turns import Answer, write_body
-from callgym.dialects.unreadable_json import UnreadableJson
+from callgym.dialects.broken_json import BrokenJson
 from callgym.episode import ParseError, ParseErrorKind
 from callgym.tool import Tool
 
@@ -46,7 +46,7 @@ _BROKEN_ARGUMENT = re.compile(r'(?:[^\W\d]\w*+\s*+(?:=\s*+(?:"[^"]*+"?+\s*+)?+)?
 
 _JOIN = re.compile(r"\s*+(;)[;\s]*+|\s*+(,)\s*+(?=[{\[])|(\s*+)(?=[{\[])")
 _NEXT_LINE = r"""[^\S\n]*+\n\s*+\{\s*+["'](?:name|type)["']"""
-_BROKEN = UnreadableJson("]})<", rf"[\]}})](?:\s*+;|{_NEXT_LINE})|{re.escape(_TAG)}")
+_BROKEN = BrokenJson(rf"[\]}})](?:\s*+;|{_NEXT_LINE})|{re.escape(_TAG)}", tokens=False)
 _KEY = re.compile(
     r"""[{,]\s*+(?:"(?:name|parameters|arguments)"|'(?:name|parameters|arguments)')\s*+:"""
     r"""|["']type["']\s*+:\s*+["']function|\{\s*+(?:name|parameters|arguments)\s*+:"""

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal
 
 from callgym.call import ToolCall
 from callgym.dialects.base import Dialect, NextMark, ParsedAction, Piece, call_or_error, collect, split_reasoning
-from callgym.dialects.broken_json import end_of_data
+from callgym.dialects.broken_json import BrokenJson
 from callgym.dialects.call_list import CallList
 from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.json_block import MAX_FAULTS, read_call_object
@@ -42,6 +42,7 @@ _HEAD = re.compile(
     r"\s*+(?P<name>(?:[^\[{]|\[(?!(?:ARGS|CALL_ID|TOOL_CALLS)\]))*+)"
     r"(?:\[CALL_ID\](?P<id>[^\[{]*+))?+(?P<separator>\[ARGS\])?+\s*+"
 )
+_BROKEN = BrokenJson(re.escape(_CALL), tokens=True)
 _PLAIN_NAME = re.compile(r"[\w.\-:/]++")
 _PLAIN_ID = re.compile(r"[\w.\-:]++", re.ASCII)
 _PLAIN = PlainForm(
@@ -185,7 +186,7 @@ class _Reader:
             at = opening + len(_CALL)
             start = skip_space(self._text, at)
             if self._text.startswith("[", start) and _is_json(self._text, start):
-                listed = CallList(self._text, start, self._openings, _read_object, ended=self._ended)
+                listed = CallList(self._text, start, self._openings, _BROKEN, _read_object, ended=self._ended)
                 for found in listed.calls(self._offset, MAX_FAULTS - faults):
                     faults += type(found) is ParseError
                     yield found
@@ -218,7 +219,7 @@ class _Reader:
         except JsonTextError as error:
             message = f"the arguments of a call cannot be read: {error}"
             kind: ParseErrorKind = "truncated" if error.truncated else "malformed"
-            return self._fault(kind, end_of_data(text, body), error.position, message)
+            return self._fault(kind, _BROKEN.leave(text, body), error.position, message)
         after = skip_space(text, end)
         if text.startswith(_NO_WORDS, after):
             message = f"there is more behind the end of a call; each call has a {_CALL} of its own"

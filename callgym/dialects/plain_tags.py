@@ -13,6 +13,8 @@ from callgym.dialects.base import ParsedAction
 
 __all__ = ["PlainTags"]
 
+_new_call = ToolCall.trusted
+
 
 class PlainTags:
     """How plain calls of one form are written. No name, key or value holds a ``<``; names and keys hold no space."""
@@ -59,7 +61,7 @@ class PlainTags:
             call = self._next_call(text, end)
             if call is None:
                 return None
-            calls.append(ToolCall.trusted(name=name, arguments=arguments, id=None))
+            calls.append(_new_call(name=name, arguments=arguments, id=None))
             name = call[1]
             if name is None:
                 return ParsedAction(tuple(calls), (), words.strip() if words else "")

@@ -58,7 +58,7 @@ _BLOCKS = ActionBlocks(
     name=r"[^\n]*+",
     nothing=rf"^ ?{_NAMES}{_NUMBER}",
     behind=r"[^\S\n]*+(?:\n|\Z)",
-    ends=("\n", rf" ?{_NAMES}{_NUMBER}"),
+    ends=rf"\n ?{_NAMES}{_NUMBER}",
 )
 _LINE = r"(?! ?(?:Thought|Action|Observation|Question|Final))[^\n<]*+\n"
 """A line that opens with no label."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from callgym.call import ToolCall, ToolResult
 from callgym.data import DataSource
@@ -33,6 +33,7 @@ from callgym.json_value import copy_json
 from callgym.task import Task
 from callgym.tool_backends import ToolBackend
 from callgym.tool_backends.base import acall, known_state
+from callgym.tool_backends.remote import RemoteBackend
 
 __all__ = ["BfclEnv"]
 
@@ -69,7 +70,7 @@ class BfclEnv(ToolEnv):
         embedder: str = "lexical",
         index: str | Path | Provider | None = None,
         wording: str = "own",
-        backend: ToolBackend | Literal["official"] | None = None,
+        backend: ToolBackend | str | None = None,
         **options: Any,
     ) -> None:
         """Create the environment of a category or group.
@@ -89,8 +90,8 @@ class BfclEnv(ToolEnv):
             index: What web searches are answered from: an index file (``web.index.build_index``) or a Provider.
                 By default starter tasks have an encyclopedia of their own, official ones an empty web.
             wording: Of system messages and prompts: "own", or "official" where it was fetched.
-            backend: What answers the calls; "official" runs multi-turn tasks on the classes of the installed
-                package ``bfcl-eval`` (isolated, and without its ``eval``).
+            backend: As in ToolEnv; "official" runs multi-turn tasks on the classes of the installed package
+                ``bfcl-eval`` (isolated, and without its ``eval``).
             **options: As in ToolEnv.
 
         Raises:
@@ -112,8 +113,10 @@ class BfclEnv(ToolEnv):
             raise ConfigurationError(
                 "bfcl/format_sensitivity-v0 writes each task in its own format; it takes no dialect"
             )
-        self._official_classes = isinstance(backend, str) and bool(check_choice("backend", backend, ("official",)))
-        super().__init__(max_steps=max_steps, backend=None if isinstance(backend, str) else backend, **options)
+        self._official_classes = isinstance(backend, str) and backend == "official"
+        super().__init__(max_steps=max_steps, backend=None if self._official_classes else backend, **options)
+        if official_faults and isinstance(self.backend, RemoteBackend):
+            raise ConfigurationError("official_faults=True makes calls unchecked, and a tool server checks them")
         self._config.update(
             official_faults=official_faults,
             max_turn_steps=max_turn_steps,
