@@ -1,4 +1,4 @@
-"""A recorded lookup among 100,000 rows, warm, beside SQLite and JSON by hand: ``python benchmarks/recorded_lookup.py``."""
+"""A lookup among 100,000 recorded rows, beside SQLite and JSON by hand: ``python benchmarks/recorded_lookup.py``."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def recorded_lookup(rows: int = 100_000, rounds: int = 40) -> Lookup:
 
         def look_up(calls: list[ToolCall]) -> None:
             session = backend.open(task, 0)
-            if not all([session.call(call).ok for call in calls]):
+            if not all(session.call(call).ok for call in calls):
                 raise RuntimeError("a recorded call was not found")
 
         best = [float("inf")] * 3
@@ -80,7 +80,6 @@ def _fill(path: Path, rows: int) -> None:
 
 if __name__ == "__main__":
     found = recorded_lookup()
-    print(
-        f"exact {found.exact:.0f} us (limit {LIMIT_US:.0f}), normalised {found.normalised:.0f}, by hand {found.by_hand:.0f}"
-    )
+    print(f"exact {found.exact:.0f} us (limit {LIMIT_US:.0f})")
+    print(f"normalised {found.normalised:.0f} us, by hand {found.by_hand:.0f} us")
     raise SystemExit(found.exact > LIMIT_US)

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from callgym import ToolCall, get_dialect
 from callgym.dialects import DIALECTS, ParsedAction
-from callgym.dialects.auto import AutoDialect
+from callgym.dialects.apibank import ApiBankDialect
+from callgym.dialects.apibank_call import read_plain_bracket
+from callgym.dialects.auto import AutoDialect, read_at_once
 from callgym.dialects.call_scanner import read_calls
 from callgym.dialects.plain_calls import read_plain_calls
 from callgym.dialects.python_call import PythonCallScanner
@@ -168,10 +170,43 @@ def test_plain_lists_of_all_tables_are_read_as_any_are() -> None:
 
 
 def test_a_plain_list_of_many_calls_is_read_by_toolace_as_any_is() -> None:
+    assert isinstance(TOOLACE, ToolAceDialect)
     text = f"[{', '.join(['f(a=1)'] * 600)}]"
     assert read_plain_calls(text)
     assert TOOLACE.parse(text) == TOOLACE.read_any(text)
     assert len(TOOLACE.parse(text).calls) == 500
+
+
+BRACKETS = get_dialect("apibank")
+assert isinstance(BRACKETS, ApiBankDialect)
+IN_BRACKETS = [
+    *IN_LISTS, "API-Request: ", "AI: ", "', b='", "'a', 'b'", "Mia's", "** {", "\\'", "\\u00e9", "\\ud83d", "<",
+]  # fmt: skip
+
+
+def agrees_on_brackets(text: str) -> bool:
+    assert isinstance(BRACKETS, ApiBankDialect)
+    plain = read_plain_bracket(text)
+    return plain is None or same(ParsedAction(plain), BRACKETS.read_any(text))
+
+
+@given(altered(st.builds(BRACKETS.render_action, calls, words), IN_BRACKETS))
+@settings(max_examples=400)
+def test_plain_brackets_are_read_as_any_are(text: str) -> None:
+    assert agrees_on_brackets(text)
+
+
+def test_plain_brackets_of_all_tables_are_read_as_any_are() -> None:
+    assert all(map(agrees_on_brackets, all_tables()))
+
+
+@pytest.mark.parametrize("name", ["python", "toolace"])
+def test_usual_lists_take_the_short_way(name: str) -> None:
+    book = ToolCall(
+        name="BookRoom", arguments={"a": "it's, so", "b": [1, "x"], "c": None, "d": {"k": True}, "e": "a=b"}
+    )
+    for made in ((book,), (book, ToolCall(name="ns.g"))):
+        assert read_plain_calls(get_dialect(name).render_action(made)) == made
 
 
 # Any dialect.
@@ -197,6 +232,13 @@ def as_slowly(text: str) -> bool:
 @settings(max_examples=1_000)
 def test_a_dialect_told_at_once_is_the_one_that_is_told_slowly(text: str) -> None:
     assert as_slowly(text)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_usual_calls_of_any_dialect_are_told_at_once(spec: str) -> None:
+    text = get_dialect(spec).render_action((ToolCall(name="look", arguments={"at": "the tea", "seats": 12}),))
+    assert as_slowly(text)
+    assert read_at_once(text) is not None
 
 
 def written_in(spec: str) -> st.SearchStrategy[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from callgym import Message, Tool, ToolCall, ToolResult, get_dialect
@@ -132,6 +133,7 @@ def test_a_broken_element_costs_itself(broken: Any, calls: list[ToolCall], data:
     place = data.draw(st.integers(0, len(calls) - 1))
     elements = [element(call) for call in calls]
     elements[place] = broken(elements[place])
+    assume(not re.search(r'</think>[^"]*\{\s*"', elements[place]))  # as a draft looks that breaks off before the calls
     rest = written(calls[:place] + calls[place + 1 :])
     array = f"[{', '.join(elements)}]"
     for form in (array, f"Well.\n```json\n{array}\n```", f'{{"tool_calls": {array}}}'):

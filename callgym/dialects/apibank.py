@@ -51,9 +51,11 @@ class ApiBankDialect(Dialect):
 
     def read(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for what is understood."""
-        plain = read_plain_bracket(text)
-        if plain is not None:
-            return ParsedAction(plain)
+        calls = read_plain_bracket(text)
+        return self.read_any(text) if calls is None else ParsedAction(calls)
+
+    def read_any(self, text: str) -> ParsedAction:
+        """As ``read``, for any action."""
         reasoning, rest, offset = split_reasoning(text, CallSpans(text, _spans).next)
         calls: list[ToolCall] = []
         errors: list[ParseError] = []

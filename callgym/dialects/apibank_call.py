@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from callgym.call import ToolCall
 from callgym.dialects.json_text import JsonTextError, scan_json
 from callgym.dialects.literal import LiteralError, scan_literal, scan_string, skip_space, unescape
+from callgym.dialects.plain_list import PlainList
 from callgym.dialects.python_call import write_arguments
 
 __all__ = ["OPENING", "Bracket", "as_recorded", "read_plain_bracket", "scan_bracket", "write_call"]
@@ -162,33 +163,7 @@ def _refuse_thoughts(text: str, start: int, end: int) -> None:
 
 # Most actions are one bracket with nothing unusual in it.
 
-_FIRST_CALL = re.compile(rf"\s*+(?:(?:API-Request|AI):\s*+)?+\[\s*+({_NAME})\(\s*+").match
-_NEXT_CALL = re.compile(rf"\)\s*+(?:\]\s*+\Z|,\s*+({_NAME})\(\s*+)").match
-_new_call = ToolCall.trusted
 _split_at_keys = re.compile(rf",\s*+({_IDENTIFIER})\s*+=\s*+").split
-
-
-def read_plain_bracket(text: str) -> tuple[ToolCall, ...] | None:
-    """The calls of an action that is one bracket of plain calls, at a third of the cost; None for any other.
-
-    Nothing is read here otherwise than by ``scan_bracket``: where anything but a literal stands between two keys,
-    the whole action is left to that. No quote inside a value can close it, for no key follows.
-    """
-    calls: list[ToolCall] = []
-    call = _FIRST_CALL(text)
-    while call is not None:
-        start = call.end()
-        end = text.find(")", start)  # in a value it ends the text too early, and that is seen
-        if end < 0 or (following := _NEXT_CALL(text, end)) is None:
-            return None
-        arguments = _read_plain_arguments(text[start:end]) if start < end else {}
-        if arguments is None:
-            return None
-        calls.append(_new_call(name=call[1], arguments=arguments, id=None))
-        if following[1] is None:
-            return tuple(calls)
-        call = following
-    return None
 
 
 def _read_plain_arguments(written: str) -> dict[str, Any] | None:
@@ -215,6 +190,14 @@ def _read_plain_arguments(written: str) -> dict[str, Any] | None:
     except (JsonTextError, LiteralError):
         return None
     return arguments if len(arguments) * 2 + 1 == len(parts) else None
+
+
+read_plain_bracket = PlainList(_NAME, r"(?:(?:API-Request|AI):\s*+)?+", _read_plain_arguments).read
+"""The calls of an action that is one bracket of plain calls, at a third of the cost; None for any other.
+
+Nothing is read here otherwise than by ``scan_bracket``: where anything but a literal stands between two keys, the whole
+action is left to that. No quote inside a value can close it, for no key follows.
+"""
 
 
 # Writing

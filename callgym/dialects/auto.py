@@ -27,7 +27,7 @@ from callgym.dialects.literal import skip_space
 from callgym.dialects.plain_calls import read_plain_calls
 from callgym.dialects.toolace_call import NAME, NAMED, QUOTED
 
-__all__ = ["AutoDialect", "detect_in_action"]
+__all__ = ["AutoDialect", "detect_in_action", "read_at_once"]
 
 _MOST_TRIES = 4
 """So many openings that turn out to be words are looked behind."""
@@ -95,7 +95,7 @@ _FIRST = re.compile(
     r"|(?P<llama3><\|python_tag\|>)|(?P<deepseek><｜tool▁calls?▁begin｜>)"
     r"|(?P<kimi><\|tool_calls_section_begin\|>|<\|tool_call_begin\|>)|(?P<qwen3_coder><tool_call>\s*+<function=)"
     rf"|(?P<glm>{_OPENINGS['glm']})|(?P<anthropic>{_OPENINGS['anthropic']})|(?P<react>{_ACTION_LINE})"
-    rf"|(?P<functionary>>>>[^\s>]++[^\S\n]*+\n|{_AT_START['functionary'].pattern})"
+    rf"|(?P<functionary>>>>[^\s>]++[^\S\n]*+\n|<function=[^<>\n]++>\s*+\{{|{_AT_START['functionary'].pattern})"
     r"|(?P<alpha_umi>Next: (?:caller|conclusion)\.)"
 ).match
 _NOTHING = ParsedAction()
@@ -127,7 +127,7 @@ class AutoDialect(HermesDialect):
 
     def read(self, text: str) -> ParsedAction:
         """Read an action; see the module's docstring for how its dialect is told."""
-        return _read_at_once(text) or self.read_any(text)
+        return read_at_once(text) or self.read_any(text)
 
     def read_any(self, text: str) -> ParsedAction:
         """As ``read``, for any action."""
@@ -143,7 +143,7 @@ def detect_in_action(text: str) -> Detection:
     return Detection(choice.name, f"it opens with {choice.mark.strip()!r}")
 
 
-def _read_at_once(text: str) -> ParsedAction | None:
+def read_at_once(text: str) -> ParsedAction | None:
     """The action where its first characters tell the dialect, and calls or faults are read in it; None for any other.
 
     Of lists in brackets that is so where nothing is unusual in them, of JSON where the first of the dialects that have

@@ -8,7 +8,7 @@ stands in a list inside the broken element. So nothing that was an argument is e
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from callgym.call import ToolCall
@@ -24,7 +24,7 @@ Outcome = ToolCall | ParseError
 MOST_FAULTS = 32
 """What is behind so many faults is not read."""
 _PART = re.compile(r'"(?:[^"\\]++|\\.)*+"|["\[\]{},]', re.DOTALL)
-_BROKEN_DRAFT = re.compile(r'</think>\s*+(?:```\w*+\s*+)?[\[{][\[{\s]*+"\Z')
+_BROKEN_DRAFT = re.compile(r'</think>\s*+(?:```\w*+\s*+)?+(?:\[\s*+)?+\{\s*+"\Z')
 _CALLS, _THOUGHT = "tool_calls", "thought"
 _OF_A_CALL = frozenset(("name", "arguments", "parameters"))
 
@@ -74,8 +74,10 @@ class CallArray:
         self.end = at
 
 
-def read_array(text: str, start: int, offset: int = 0) -> tuple[list[Outcome], int]:
-    """Read the array that opens at ``start``; ``offset`` is added to positions.
+def read_array(
+    text: str, start: int, offset: int = 0, read: Callable[[Any, int], Outcome] = read_call_object
+) -> tuple[list[Outcome], int]:
+    """Read the array that opens at ``start``; ``offset`` is added to positions, and ``read`` reads an element.
 
     Returns:
         Its calls and what is wrong with others, and the position behind it.
@@ -87,7 +89,7 @@ def read_array(text: str, start: int, offset: int = 0) -> tuple[list[Outcome], i
         if element.fault is not None:
             found.append(_fault(element.fault, offset))
         else:
-            found.append(read_call_object(element.value, offset + element.start))
+            found.append(read(element.value, offset + element.start))
         faults += type(found[-1]) is ParseError
         if faults == MOST_FAULTS:
             return found, len(text)

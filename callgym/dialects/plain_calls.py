@@ -10,49 +10,20 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from callgym.call import ToolCall
-from callgym.dialects.call_scanner import MAX_CALLS
 from callgym.dialects.json_text import json_scanner
 from callgym.dialects.literal import MAX_DEPTH, MAX_NUMBER_LENGTH
+from callgym.dialects.plain_list import PlainList
 from callgym.dialects.python_call import NAME
 
 __all__ = ["read_plain_calls"]
 
-_FIRST_CALL = re.compile(rf"\s*+\[\s*+({NAME})\(\s*+").match
-_NEXT_CALL = re.compile(rf"\)\s*+(?:\]\s*+\Z|,\s*+({NAME})\(\s*+)").match
 _split_at_keys = re.compile(r",\s?+([A-Za-z_]\w*+)=").split
 _UNLIKE_JSON = re.compile(r"\\(?:['/]|u(?:[dD]|007[fF]))").search
 """Escapes that JSON lacks or reads otherwise, that may be no character, or that stand for the mark."""
 _MARK = "\x7f"
 """Stands between the values in the array; a text that holds one is left to others."""
 _BETWEEN = f',"{_MARK}",'
-_new_call = ToolCall.trusted
 _scan, _scan_short = json_scanner(strict=True, short=False), json_scanner(strict=True, short=True)
-
-
-def read_plain_calls(text: str) -> tuple[ToolCall, ...] | None:
-    """The calls of an action that is one list of plain calls; None for any other."""
-    call = _FIRST_CALL(text)
-    if call is None:
-        return None
-    start = call.end()
-    if text.find(")", start) == len(text) - 2 and text[-1] == "]":  # one call, nearly always
-        arguments = _read_arguments(text[start:-2]) if start < len(text) - 2 else {}
-        return None if arguments is None else (_new_call(name=call[1], arguments=arguments, id=None),)
-    calls: list[ToolCall] = []
-    while len(calls) < MAX_CALLS:
-        start = call.end()
-        end = text.find(")", start)  # in a value it ends the text too early, and that is seen
-        if end < 0 or (following := _NEXT_CALL(text, end)) is None:
-            return None
-        arguments = _read_arguments(text[start:end]) if start < end else {}
-        if arguments is None:
-            return None
-        calls.append(_new_call(name=call[1], arguments=arguments, id=None))
-        if following[1] is None:
-            return tuple(calls)
-        call = following
-    return None
 
 
 def _read_arguments(written: str) -> dict[str, Any] | None:
@@ -94,3 +65,7 @@ def _in_double_quotes(value: str) -> str:
     if value[0] != "'" or value[-1] != "'" or value.count("'") != 2 or "\\" in value:
         return value
     return '"' + value[1:-1].replace('"', '\\"') + '"'
+
+
+read_plain_calls = PlainList(NAME, "", _read_arguments).read
+"""The calls of an action that is one list of plain calls; None for any other."""

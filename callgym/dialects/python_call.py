@@ -35,8 +35,8 @@ _PLAIN_NAME = re.compile(NAME)
 _PLAIN_KEY = re.compile(r"[^\W\d]\w*+")
 
 # What a call that cannot be read is skipped with: everything up to the next bracket, strings whole. Three quotes open
-# nothing but a string that ends with three: were they tried as an empty string, too, each of many would be looked for an
-# end that is not there.
+# nothing but a string that ends with three: were they tried as an empty string, too, each of many would be looked for
+# an end that is not there.
 _STRINGS = (
     r"'''(?:[^'\\]|\\.|'(?!''))*+'''"
     r'|"""(?:[^"\\]|\\.|"(?!""))*+"""'
