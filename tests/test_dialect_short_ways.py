@@ -111,7 +111,7 @@ def agrees(dialect: TaggedDialect, text: str) -> bool:
 
 @pytest.mark.parametrize("name", TAGGED)
 @given(st.data())
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_plain_tags_are_read_as_any_are(name: str, data: st.DataObject) -> None:
     dialect = tagged(name)
     written = st.builds(dialect.render_action, calls, words)
@@ -160,7 +160,7 @@ def agree_on_lists(text: str) -> bool:
 
 
 @given(altered(st.sampled_from(LISTS).flatmap(lambda each: st.builds(each.render_action, calls, words)), IN_LISTS))
-@settings(max_examples=600)
+@settings(max_examples=300)
 def test_plain_lists_are_read_as_any_are(text: str) -> None:
     assert agree_on_lists(text)
 
@@ -191,7 +191,7 @@ def agrees_on_brackets(text: str) -> bool:
 
 
 @given(altered(st.builds(BRACKETS.render_action, calls, words), IN_BRACKETS))
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_plain_brackets_are_read_as_any_are(text: str) -> None:
     assert agrees_on_brackets(text)
 
@@ -229,7 +229,7 @@ def as_slowly(text: str) -> bool:
 
 
 @given(altered(st.sampled_from(SPECS).flatmap(lambda spec: written_in(spec)), ANY_MARKS))
-@settings(max_examples=1_000)
+@settings(max_examples=500)
 def test_a_dialect_told_at_once_is_the_one_that_is_told_slowly(text: str) -> None:
     assert as_slowly(text)
 

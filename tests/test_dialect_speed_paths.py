@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -36,19 +35,22 @@ CALL = ToolCall(name="look", arguments={"at": 'it\'s </s> <think> a {["x"]}', "n
 OTHER = ToolCall(name="ns.find-2", arguments={"say": "\\ \n </think> 🙂"})
 # What stands in any of the forms, or nearly does.
 PIECES = (
-    " ", "\n", "\n\n", "\t", "\r", "\u2028", "\x00", "\x1c", "{", "}", "[", "]", '"', "\\", ",", ":", ";", ">", "<", "`", "(", ")",
-    "words", "N", "Next: ", "é", "\ud800", "\\ud83d", "\\ud83d\\ude00", "{}", '{"a": 1}', '{"a": 1, "a": 2}', "NaN", "1e999", "null",
-    "<think>", "</think>", "<think></think>", "[THINK]", "[/THINK]", "```", "```json\n", "</s>", "<|eot_id|>", "<|im_end|>",
-    "<|eom_id|>", "<|end_of_text|>", "<|endoftext|>", "<｜end▁of▁sentence｜>", "all\n", ">>>", ">>>all\n", ">>>f\n", "f\n", "<function=",
-    "<function=f>", "</function>", "<|python_tag|>", "f.call(", "[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "[CALL_ID]x1",
+    " ", "  ", "\n", "\n  ", "\n\n", "\t", "\r", "\u2028", "\x00", "\x1c", "{", "}", "[", "]", '"', "\\", ",", ":",
+    ";", ">", "<", "`", "(", ")", "words", "N", "Next: ", "é", "\ud800", "\\ud83d", "\\ud83d\\ude00", "{}",
+    '{"a": 1}', '{"a": 1, "a": 2}', "NaN", "1e999", "null", "<think>", "</think>", "<think></think>", "[THINK]",
+    "[/THINK]", "```", "```json\n", "</s>", "<|eot_id|>", "<|im_end|>", "<|eom_id|>", "<|end_of_text|>",
+    "<|endoftext|>", "<｜end▁of▁sentence｜>", "all\n", ">>>", ">>>all\n", ">>>f\n", "f\n", "<function=", "<function=f>",
+    "</function>", "<|python_tag|>", "f.call(", "[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "[CALL_ID]x1",
     "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", "<|tool_call_begin|>", "<|tool_call_end|>",
-    "<|tool_call_argument_begin|>", "functions.", "functions.f:0", ":1", "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>",
-    "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>", "function", "function<｜tool▁sep｜>", "Thought:", "Thought: x\n",
-    "Action: f\n", "Action:", " Action: f", "Action Input:", "Action Input: {}", "\nObservation:", "Observation: x\n", "Question:",
-    "Final Answer:", "Next: caller.", "Next: conclusion.", "caller:", "caller: ", "conclusion:", "conclusion: x", "assistant:", "planner: ",
-    "<|start|>", "assistant", "<|start|>assistant", "<|channel|>", "commentary", "analysis", "<|channel|>analysis<|message|>",
-    "<|channel|>commentary<|message|>", "<|message|>", "<|end|>", "<|call|>", "<|return|>", " to=functions.f", " to=user", "to=", "json",
-    "<|constrain|>", '"name": "f", ', '"arguments": {}', '"parameters": {}', '"id": "x"', '{"name": "f", "arguments": {}}',
+    "<|tool_call_argument_begin|>", "functions.", "functions.f:0", ":1", "<｜tool▁calls▁begin｜>",
+    "<｜tool▁calls▁end｜>", "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>", "function",
+    "function<｜tool▁sep｜>", "Thought:", "Thought: x\n",
+    "Action: f\n", "Action:", " Action: f", "Action Input:", "Action Input: {}", "\nObservation:",
+    "Observation: x\n", "Question:", "Final Answer:", "Next: caller.", "Next: conclusion.", "caller:", "caller: ",
+    "conclusion:", "conclusion: x", "assistant:", "planner: ", "<|start|>", "assistant", "<|start|>assistant",
+    "<|channel|>", "commentary", "analysis", "<|channel|>analysis<|message|>", "<|channel|>commentary<|message|>",
+    "<|message|>", "<|end|>", "<|call|>", "<|return|>", " to=functions.f", " to=user", "to=", "json", "<|constrain|>",
+    '"name": "f", ', '"arguments": {}', '"parameters": {}', '"id": "x"', '{"name": "f", "arguments": {}}',
     '{"name": "f", "parameters": {}}', ', {"name": "f", "arguments": {}}', "; ",
 )  # fmt: skip
 
@@ -69,6 +71,9 @@ def exactly(parsed: ParsedAction) -> str:
     """Everything that it says; as JSON, for 1, 1.0 and true are equal."""
     calls = [(call.name, call.arguments, call.id) for call in parsed.calls]
     return json.dumps([calls, [error.to_dict() for error in parsed.errors], parsed.content, parsed.reasoning])
+
+
+SEEDS: dict[str, list[str]] = {}
 
 
 def is_read_alike(name: str, text: str) -> bool:
@@ -137,6 +142,78 @@ def test_tables_and_written_actions_are_read_alike(name: str) -> None:
     assert sum(alike) >= 8
 
 
+USUAL = {
+    "mistral": '[TOOL_CALLS]f[ARGS]{"a": "</s>"}[TOOL_CALLS]g[CALL_ID]x-1[ARGS]{}</s>',
+    "kimi": "<think>x</think>Well.<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0"
+    "<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|><|im_end|>",
+    "deepseek": "x</think>Well.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{}\n"
+    "```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>g<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    "functionary": 'all\nWell.\n>>>f\n{"a": ">>>g"}\n>>>g\n{}<|eot_id|>',
+    "functionary:v3.1": "Well.<function=f>{}</function><function=g>{}</function><|eom_id|>",
+    "llama3": 'Well.<|python_tag|>{"name": "f", "parameters": {"a": ";"}}; {"name": "g", "parameters": {}}<|eom_id|>',
+    "react": "Well.\nThought: why\nand how: so\nAction: f\nAction Input: {}\n\nAction: g\nAction Input: {}\n",
+    "alpha-umi": "I'd look. Next: caller.</s>caller: Action: f\nAction Input: {}</s>"
+    "caller: Action: g\nAction Input: {}</s>",
+    "harmony": "<|channel|>analysis<|message|>x<|end|><|start|>assistant<|channel|>commentary<|message|>Well.<|end|>"
+    "<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}<|call|>",
+    "xlam": '[{"name": "f", "arguments": {}}, {"name": "g", "arguments": {"a": "]"}}]<|im_end|>',
+}
+"""Actions that the forms must read by themselves, or they would be of no use."""
+
+
+@pytest.mark.parametrize("name", USUAL)
+def test_usual_actions_are_plain(name: str) -> None:
+    assert is_read_alike(name, USUAL[name])
+
+
+@EVERY
+@pytest.mark.parametrize("depth", [1, 62, 63, 64, 65, 66, 5000])
+def test_nesting_is_bounded_alike(name: str, depth: int) -> None:
+    written = dialect_of(name).render_action((ToolCall(name="f", arguments={"a": "DEEP"}),))
+    assert is_read_alike(name, written.replace('"DEEP"', "[" * depth + "]" * depth)) <= (depth < 65)
+
+
+@EVERY
+@pytest.mark.parametrize("count", [99, 100, 101, 499, 501])
+def test_many_calls_are_read_alike(name: str, count: int) -> None:
+    call = ToolCall(name="f", arguments={})
+    is_read_alike(name, dialect_of(name).render_action((call,) * count))
+
+
+NEARLY = (
+    ("functionary", 'all\n{"a": 1}'),
+    ("functionary", 'f\n{"a": 1} {"b": 2}'),
+    ("functionary", "f{}"),
+    ("llama3", '{"name": "f", "parameters": {}} {"name": "g", "parameters": {}}'),
+    ("llama3", '{"name": "f", "parameters": {}, "parameters": {}}'),
+    ("llama3", '{"name": "f", "parameters": {}, "arguments": {}}'),
+    ("llama3", '{"name": "", "parameters": {}}'),
+    ("react", "Action: f\nAction Input: {}\n  Action: g\nAction Input: {}"),
+    ("react", "Action: f\nAction Input: {} and more"),
+    ("react", "Action: f\nAction Input: {}\nObservation: x\nAction: g\nAction Input: {}"),
+    ("react", "Final Answer: x\nAction: f\nAction Input: {}"),
+    ("alpha-umi", "Next: conclusion.</s>caller: Action: f\nAction Input: {}</s>"),
+    ("alpha-umi", "Next: caller.</s>caller: Action: f\nAction Input: {}</s>user: x"),
+    ("harmony", "<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}"),
+    ("harmony", "<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}<|end|>"),
+    ("harmony", "<|channel|>analysis to=functions.f <|constrain|>json<|message|>{}<|call|>"),
+    ("kimi", "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{} x<|tool_call_end|>"),
+    ("deepseek", "<｜tool▁call▁begin｜>function<｜tool▁sep｜>f<｜tool▁sep｜>{}<｜tool▁call▁end｜>"),
+    ("mistral", "[TOOL_CALLS]f[ARGS]{}}"),
+    ("mistral", "[TOOL_CALLS]f[ARGS]{}, {}"),
+    ("mistral", '[TOOL_CALLS]f[ARGS]{"a": 1, "a": 2}'),
+    ("xlam", '[{"name": "f", "arguments": {}}, ]'),
+    ("xlam", '[{"name": "f", "arguments": {}} {"name": "g", "arguments": {}}]'),
+    ("xlam", '[{"name": "f", "arguments": {}}] [{"name": "g", "arguments": {}}]'),
+    ("xlam", '[{"name": "f", "arguments": {}, "id": 7}]'),
+)
+
+
+@pytest.mark.parametrize(("name", "text"), NEARLY)
+def test_what_is_nearly_plain_is_left_to_the_reader(name: str, text: str) -> None:
+    assert not is_read_alike(name, text)
+
+
 @EVERY
 @given(st.integers(0, 2**64))
 @settings(max_examples=60, deadline=None)
@@ -146,6 +223,3 @@ def test_mutated_actions_are_read_alike(name: str, seed: int) -> None:
     for _ in range(20):
         is_read_alike(name, mutated(rng, rng.choice(texts), texts))
         is_read_alike(name, filled(rng, name))
-
-
-SEEDS: dict[str, list[str]] = {}

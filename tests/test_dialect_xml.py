@@ -314,7 +314,7 @@ def conversation(said: str) -> list[Message]:
 @pytest.mark.parametrize("name", [*NAMES, "qwen3-coder:json"])
 def test_nothing_said_can_forge_a_turn(name: str) -> None:
     dialect = tagged(name)
-    marks = (*dialect.turn_marks, *RESULTS[dialect.name])
+    marks = (*dialect.turn_marks, *RESULTS[name.partition(":")[0]])
 
     def shown(said: str) -> list[int]:
         schema: dict[str, Any] = {"type": "string", "description": said}
@@ -479,7 +479,7 @@ def test_claude_s_prompt_alternates_between_human_and_assistant() -> None:
 
 def test_options_are_of_their_dialect() -> None:
     assert get_dialect("qwen3-coder:json") is get_dialect("qwen3-coder:json")
-    assert get_dialect("qwen3-coder:json").name == "qwen3-coder"
+    assert get_dialect("qwen3-coder:json").name == "qwen3-coder:json"
     for name in ("qwen3-coder:xml", "glm:json", "anthropic:json"):
         with pytest.raises(ConfigurationError, match="has no option"):
             get_dialect(name)

@@ -120,7 +120,6 @@ class ActionBlocks:
         return value, end if fence is None else fence.end()
 
 
-
 def write_block(call: ToolCall, marks: Iterable[str] = ()) -> str:
     """The two lines of a call; none of the marks stands in them."""
     name = call.name

@@ -159,14 +159,20 @@ def read_at_once(text: str) -> ParsedAction | None:
         name = (opening.lastgroup or "").replace("_", "-")
     else:
         return None
-    is_json = name == "openai"
-    if is_json and ("<|" in text or "think>" in text or ('"arguments"' not in text and '"parameters"' not in text)):
-        return None
+    if name == "openai":
+        return _read_json(text)
     dialect = _dialects().get(name)
     parsed = _NOTHING if dialect is None else dialect.read(text)
-    if (is_json and (parsed.errors or parsed.content)) or not (parsed.calls or parsed.errors):
+    return ParsedAction(*parsed[:4], name) if parsed.calls or parsed.errors else None
+
+
+def _read_json(text: str) -> ParsedAction | None:
+    """JSON of calls alone, in which no other dialect could find one's end, or more calls; None for any other."""
+    if "<|" in text or "think>" in text or ('"arguments"' not in text and '"parameters"' not in text):
         return None
-    return _read_in(name, parsed)
+    dialect = _dialects().get("openai")
+    parsed = _NOTHING if dialect is None else dialect.read(text)
+    return ParsedAction(parsed.calls, dialect="openai") if parsed.calls and not any(parsed[1:4]) else None
 
 
 def _read_in(dialect: str, parsed: ParsedAction) -> ParsedAction:

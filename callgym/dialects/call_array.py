@@ -3,12 +3,15 @@
 An element that cannot be read costs itself: reading goes on at the next one, even where the array as a whole is no
 JSON any more. Where that is, is told by brackets and commas outside texts: an opening brace behind a comma, unless it
 stands in a list inside the broken element. So nothing that was an argument is ever taken for a call.
+
+For arrays that no mark tells from words, and none follows: what is behind a fault is found by the brackets or not at
+all. ``call_list`` reads arrays behind a mark, and goes on at the next one where brackets do not balance.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from callgym.call import ToolCall
@@ -74,10 +77,8 @@ class CallArray:
         self.end = at
 
 
-def read_array(
-    text: str, start: int, offset: int = 0, read: Callable[[Any, int], Outcome] = read_call_object
-) -> tuple[list[Outcome], int]:
-    """Read the array that opens at ``start``; ``offset`` is added to positions, and ``read`` reads an element.
+def read_array(text: str, start: int, offset: int = 0) -> tuple[list[Outcome], int]:
+    """Read the array that opens at ``start``; ``offset`` is added to positions.
 
     Returns:
         Its calls and what is wrong with others, and the position behind it.
@@ -89,7 +90,7 @@ def read_array(
         if element.fault is not None:
             found.append(_fault(element.fault, offset))
         else:
-            found.append(read(element.value, offset + element.start))
+            found.append(read_call_object(element.value, offset + element.start))
         faults += type(found[-1]) is ParseError
         if faults == MOST_FAULTS:
             return found, len(text)

@@ -2,6 +2,10 @@
 
 Read element by element, so that a fault costs one call: an element that is no JSON ends where its brackets
 balance. An array that breaks off keeps its whole elements and is ``truncated`` behind them.
+
+For arrays behind a mark that is a token of the model's own. Where brackets do not balance, or a comma is missing,
+nothing is guessed: the next mark is surely the next call. ``call_array`` reads arrays without a mark, where brackets
+and commas are all there is to go on by, and so finds more in a broken one.
 """
 
 from __future__ import annotations

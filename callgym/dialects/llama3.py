@@ -25,13 +25,13 @@ from typing import Any
 
 from callgym.call import ToolCall
 from callgym.dialects.base import NextMark
+from callgym.dialects.broken_json import BrokenJson
 from callgym.dialects.json_block import read_call_object
 from callgym.dialects.json_text import JsonTextError, scan_json
 from callgym.dialects.literal import skip_space
 from callgym.dialects.llama_turns import END_OF_PLAIN, Found, LlamaTurnDialect
 from callgym.dialects.plain_action import JSON_SPACE, NAME, PlainForm
 from callgym.dialects.turns import Answer, write_body
-from callgym.dialects.broken_json import BrokenJson
 from callgym.episode import ParseError, ParseErrorKind
 from callgym.tool import Tool
 

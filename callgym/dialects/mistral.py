@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Literal
 from callgym.call import ToolCall
 from callgym.dialects.base import Dialect, NextMark, ParsedAction, Piece, call_or_error, collect, split_reasoning
 from callgym.dialects.broken_json import BrokenJson
-from callgym.dialects.call_array import read_array
+from callgym.dialects.call_list import CallList
 from callgym.dialects.call_spans import CallSpans
 from callgym.dialects.json_block import MAX_FAULTS, read_call_object
 from callgym.dialects.json_text import JsonTextError, scan_json
@@ -186,29 +186,17 @@ class _Reader:
             at = opening + len(_CALL)
             start = skip_space(self._text, at)
             if self._text.startswith("[", start) and _is_json(self._text, start):
-                outcomes, at = self._listed(start)
-                faults += sum(type(outcome) is ParseError for outcome in outcomes)
-                yield from outcomes
+                listed = CallList(self._text, start, self._openings, _BROKEN, _read_object, ended=self._ended)
+                for found in listed.calls(self._offset, MAX_FAULTS - faults):
+                    faults += type(found) is ParseError
+                    yield found
+                at = listed.end
             else:
                 piece, at = self._one(at, start)
                 faults += type(piece) is ParseError
                 yield piece
         if faults < MAX_FAULTS:
             yield self._text[at:]
-
-    def _listed(self, start: int) -> tuple[list[ToolCall | ParseError], int]:
-        """The calls of the array that opens there, and where reading goes on: at the next mark at the latest."""
-        text, limit = self._text, len(self._text)
-        if self._openings.at(start) >= 0:
-            limit = _BROKEN.leave(text, start)
-        outcomes, end = read_array(text[:limit], start, self._offset, _read_object)
-        if not outcomes:
-            message = "a list of calls holds one call at least"
-            return [ParseError(kind="malformed", position=self._offset + start, message=message)], end
-        last = outcomes[-1]
-        if type(last) is ParseError and last.kind == "truncated" and (self._ended or limit < len(text)):
-            outcomes[-1] = ParseError(kind="malformed", position=last.position, message=last.message)
-        return outcomes, end
 
     def _one(self, at: int, start: int) -> tuple[ToolCall | ParseError, int]:
         """The call that is written there by itself, and where reading goes on."""

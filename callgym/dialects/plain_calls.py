@@ -2,7 +2,7 @@
 
 The values of a call are put into one array of JSON, which the decoder reads in one go. Nothing is read here otherwise
 than elsewhere: where a value is no JSON but for its quotes and ``True``, ``False`` and ``None``, an escape does not
-mean the same to both, or anything is out of order, the whole action is left to ``call_scanner``.
+mean the same to both, or anything is out of order, the whole action is left to the dialect's own reader.
 """
 
 from __future__ import annotations
