@@ -50,13 +50,29 @@ def render_raw_action(dialect: Dialect, raw: Sequence[RawCall], content: str = "
     if isinstance(dialect, OpenAIDialect):
         return _as_message(raw, content)
     parts = [dialect.render_action(whole, content)] if whole or content else []
-    return "\n".join(parts + [_render_broken(dialect, item) for item in broken])
+    joined = "\n".join(parts + [_render_broken(dialect, item) for item in broken])
+    parsed = dialect.parse(joined)
+    if parsed.errors and list(parsed.calls) == whole:
+        return joined
+    return _broken_off(dialect, whole, broken[0], content)
 
 
 def _as_message(raw: Sequence[RawCall], content: str) -> str:
     """OpenAI's own shape carries anything."""
     calls = [{"id": r.id, "type": "function", "function": {"name": r.name, "arguments": r.arguments}} for r in raw]
     return json.dumps({"role": "assistant", "content": content or None, "tool_calls": calls}, ensure_ascii=False)
+
+
+def _broken_off(dialect: Dialect, whole: Sequence[ToolCall], raw: RawCall, content: str) -> str:
+    """The whole calls and then one that breaks off, for forms in which actions cannot be put together from parts."""
+    last = ToolCall(name=_plain_name(raw.name), arguments={"arguments": ""})
+    written = dialect.render_action((*whole, last), content)
+    names = [call.name for call in whole]
+    for end in range(len(written) - 1, max(0, len(written) - _MOST_CUT), -1):
+        parsed = dialect.parse(written[:end])
+        if parsed.errors and [call.name for call in parsed.calls] == names:
+            return written[:end]
+    return written
 
 
 def _render_broken(dialect: Dialect, raw: RawCall) -> str:

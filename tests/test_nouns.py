@@ -204,7 +204,9 @@ def test_every_noun_of_the_package_is_in_the_round_trip() -> None:
     core = {cls.__name__ for cls in below(Noun) if cls.__module__.split(".")[0] == "callgym"} - {"Noun"}
     goal_names = {"CallsGoal", "DecisionGoal", "AnswerGoal", "StateGoal", "RankingGoal", "TextGoal", "AllGoal"}
     own_tests = {
-        cls.__name__ for cls in below(Noun) if cls.__module__.startswith(("callgym.rollouts", "callgym.trainers"))
+        cls.__name__
+        for cls in below(Noun)
+        if cls.__module__.startswith(("callgym.rollouts", "callgym.trainers", "callgym.tool_backends"))
     }
     assert core - own_tests == (NOUNS.keys() - {"goals"}) | goal_names
 
