@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-__all__ = ["MAX_INTEGER_BITS", "copy_json", "copy_trusted", "write_json"]
+__all__ = ["MAX_INTEGER_BITS", "copy_json", "copy_trusted", "nests_deeper", "refuse_constant", "write_json"]
 
 MAX_INTEGER_BITS = 14_000
 """Python writes and reads integers of at most 4,300 digits."""
@@ -55,3 +55,27 @@ def copy_json(value: Any) -> Any:
     if kind is list or kind is tuple:
         return [item if type(item) in _AS_THEY_ARE else copy_json(item) for item in value]
     raise TypeError(f"{kind.__name__} is not a JSON value: {str(value)[:80]!r}")
+
+
+def refuse_constant(name: str) -> Any:
+    """For ``json.loads(parse_constant=...)``: NaN and the infinities are no JSON.
+
+    Raises:
+        ValueError: Always.
+    """
+    raise ValueError(f"{name} is no number")
+
+
+def nests_deeper(value: Any, most: int) -> bool:
+    """Whether lists and objects stand in each other more than ``most`` levels deep; level by level, so of any depth."""
+    level = [value]
+    for _ in range(most + 1):
+        level = [
+            item
+            for holder in level
+            if isinstance(holder, (dict, list))
+            for item in (holder.values() if isinstance(holder, dict) else holder)
+        ]
+        if not level:
+            return False
+    return True

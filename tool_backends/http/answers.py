@@ -13,7 +13,7 @@ from http import HTTPStatus
 from typing import Any
 
 from callgym.call import ToolResult
-from callgym.json_value import copy_json
+from callgym.json_value import copy_json, nests_deeper, refuse_constant
 from callgym.tool_backends.http.keys import KeyRing
 from callgym.tool_backends.http.message import Reply
 
@@ -106,8 +106,8 @@ def clean(text: str, limit: int = MAX_WORDS) -> str:
 
 def _parsed(text: str) -> Any:
     try:
-        value = json.loads(text, parse_constant=_no_constant)
-        if text.count("[") + text.count("{") > _MAX_DEPTH and _too_deep(value):
+        value = json.loads(text, parse_constant=refuse_constant)
+        if text.count("[") + text.count("{") > _MAX_DEPTH and nests_deeper(value, _MAX_DEPTH):
             raise Unreadable(f"its JSON nests more than {_MAX_DEPTH} levels deep")
         if _HALF_CHARACTER.search(text):
             value = _whole_characters(value)
@@ -118,24 +118,6 @@ def _parsed(text: str) -> Any:
         raise Unreadable(f"its JSON nests more than {_MAX_DEPTH} levels deep") from None
     except ValueError as error:
         raise Unreadable(f"it is not valid JSON ({clean(str(error), 80)})") from None
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
-
-
-def _too_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(_MAX_DEPTH + 1):
-        level = [
-            item
-            for holder in level
-            if isinstance(holder, (dict, list))
-            for item in (holder.values() if isinstance(holder, dict) else holder)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def _whole_characters(value: Any) -> Any:

@@ -9,6 +9,7 @@ import json
 from typing import Any, get_args
 
 from callgym.call import ErrorKind, ToolResult
+from callgym.json_value import nests_deeper, refuse_constant
 from callgym.noun import require_finite
 
 __all__ = ["MAX_DEPTH", "WireError", "read_json", "read_result", "write_json", "write_result"]
@@ -45,8 +46,8 @@ def read_json(data: bytes) -> Any:
     """
     try:
         text = data.decode()
-        value = json.loads(text, parse_constant=_no_constant)
-        if text.count("[") + text.count("{") > MAX_DEPTH and _too_deep(value):
+        value = json.loads(text, parse_constant=refuse_constant)
+        if text.count("[") + text.count("{") > MAX_DEPTH and nests_deeper(value, MAX_DEPTH):
             raise WireError(f"nests more than {MAX_DEPTH} levels deep")
         return require_finite(value)
     except WireError:
@@ -83,21 +84,3 @@ def read_result(data: bytes) -> ToolResult:
 
 _RESULT_KEYS = {"content", "error", "message"}
 _KINDS = (None, *get_args(ErrorKind))  # a tuple: what a stranger sends may have no hash
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
-
-
-def _too_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(MAX_DEPTH + 1):
-        level = [
-            item
-            for holder in level
-            if isinstance(holder, (dict, list))
-            for item in (holder.values() if isinstance(holder, dict) else holder)
-        ]
-        if not level:
-            return False
-    return True
