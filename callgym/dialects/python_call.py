@@ -15,7 +15,7 @@ from typing import Any
 from callgym.call import ToolCall
 from callgym.dialects.call_scanner import CallScanner
 from callgym.dialects.literal import LiteralError, skip_space
-from callgym.dialects.python_value import SCALAR, read_scalar, scan_value, skip_comma
+from callgym.dialects.python_value import SCALAR, STRINGS, read_scalar, scan_value, skip_comma, skip_parentheses
 
 __all__ = ["NAME", "PythonCallScanner", "write_arguments", "write_call"]
 
@@ -37,15 +37,7 @@ _PLAIN_KEY = re.compile(r"[^\W\d]\w*+")
 # What a call that cannot be read is skipped with: everything up to the next bracket, strings whole. Three quotes open
 # nothing but a string that ends with three: were they tried as an empty string, too, each of many would be looked for
 # an end that is not there.
-_STRINGS = (
-    r"'''(?:[^'\\]|\\.|'(?!''))*+'''"
-    r'|"""(?:[^"\\]|\\.|"(?!""))*+"""'
-    r"|'(?!'')(?:[^'\\]|\\.)*+'"
-    r'|"(?!"")(?:[^"\\]|\\.)*+"'
-)
-_UP_TO_BRACKET = re.compile(rf"(?:[^()\[\]{{}}'\"]++|{_STRINGS})*+", re.DOTALL)
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
-_UP_TO_COMMA = re.compile(rf"(?:[^,()\[\]{{}}'\"]++|{_STRINGS})*+", re.DOTALL)
+_UP_TO_COMMA = re.compile(rf"(?:[^,()\[\]{{}}'\"]++|{STRINGS})*+", re.DOTALL)
 
 
 class PythonCallScanner(CallScanner):
@@ -86,20 +78,7 @@ class PythonCallScanner(CallScanner):
         text, at = self.text, self._opening_end(position)
         if at < 0:
             return self._behind_stranger(position)
-        awaited = [")"]
-        while awaited:
-            plain = _UP_TO_BRACKET.match(text, at)
-            assert plain is not None
-            at = plain.end()
-            mark = text[at : at + 1]
-            if mark == awaited[-1]:
-                awaited.pop()
-            elif mark in _CLOSING:
-                awaited.append(_CLOSING[mark])
-            else:
-                return -1
-            at += 1
-        return at
+        return skip_parentheses(text, at)
 
     def _opening_end(self, position: int) -> int:
         """The position after a call's opening parenthesis, -1 where there is no call."""

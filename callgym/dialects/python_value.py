@@ -9,12 +9,25 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from typing import Any
 
 from callgym.dialects.json_text import json_scanner
 from callgym.dialects.literal import MAX_DEPTH, MAX_NUMBER_LENGTH, LiteralError, skip_space
 
-__all__ = ["SCALAR", "read_scalar", "scan_value", "skip_comma"]
+__all__ = ["SCALAR", "STRINGS", "read_scalar", "scan_value", "skip_comma", "skip_parentheses"]
+
+STRINGS = (
+    r"'''(?:[^'\\]|\\.|'(?!''))*+'''"
+    r'|"""(?:[^"\\]|\\.|"(?!""))*+"""'
+    r"|'(?!'')(?:[^'\\]|\\.)*+'"
+    r'|"(?!"")(?:[^"\\]|\\.)*+"'
+)
+"""Pattern of Python's strings."""
+_PLAIN = r"[^()\[\]{}'\"]"
+_UP_TO_BRACKET = re.compile(rf"(?:{_PLAIN}++|{STRINGS}|\({_PLAIN}*+\)|\[{_PLAIN}*+\]|\{{{_PLAIN}*+\}})*+", re.DOTALL)
+"""Flat brackets are passed over whole, which is quicker."""
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 _WORDS = {"True": True, "true": True, "False": False, "false": False, "None": None, "null": None}
 _PLAIN_INTEGER = r"[+-]?+(?:0|[1-9][0-9]*+)(?![\w.])"
@@ -303,3 +316,30 @@ def _finite(written: str, position: int) -> float:
     if not math.isfinite(value):
         raise LiteralError(f"{written[:40]} is too large for a number", position)
     return value
+
+
+def skip_parentheses(text: str, at: int, most: int = sys.maxsize) -> int:
+    """Where a call ends that cannot be read: behind the parenthesis that closes it, strings passed over whole.
+
+    Args:
+        text: The text.
+        at: Behind the parenthesis that opens it.
+        most: Brackets that may be open at once.
+
+    Returns:
+        The position behind it; -1 where brackets or quotes do not match.
+    """
+    awaited = [")"]
+    while 0 < len(awaited) <= most:
+        plain = _UP_TO_BRACKET.match(text, at)
+        assert plain is not None
+        at = plain.end()
+        mark = text[at : at + 1]
+        if mark == awaited[-1]:
+            awaited.pop()
+        elif mark in _CLOSING:
+            awaited.append(_CLOSING[mark])
+        else:
+            return -1
+        at += 1
+    return -1 if awaited else at

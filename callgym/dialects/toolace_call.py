@@ -14,7 +14,7 @@ from typing import Any
 
 from callgym.call import ToolCall
 from callgym.dialects.literal import LiteralError, skip_space
-from callgym.dialects.python_value import SCALAR, read_scalar, scan_value, skip_comma
+from callgym.dialects.python_value import SCALAR, STRINGS, read_scalar, scan_value, skip_comma, skip_parentheses
 from callgym.episode import ParseError, ParseErrorKind
 
 __all__ = ["ARGUMENTS", "NAME", "NAMED", "QUOTED", "WORD", "read_call", "write_call", "write_value"]
@@ -46,18 +46,8 @@ _BEGUN = re.compile(r"\*?+[\w.$@-]*+")
 
 # What a call that cannot be read is skipped with, strings whole. Three quotes open nothing but a string that ends with
 # three: were they tried as an empty string, too, each of many would be looked for an end that is not there.
-_STRINGS = (
-    r"'''(?:[^'\\]|\\.|'(?!''))*+'''"
-    r'|"""(?:[^"\\]|\\.|"(?!""))*+"""'
-    r"|'(?!'')(?:[^'\\]|\\.)*+'"
-    r'|"(?!"")(?:[^"\\]|\\.)*+"'
-)
-_PLAIN = r"[^()\[\]{}'\"]"
-_UP_TO_BRACKET = re.compile(rf"(?:{_PLAIN}++|{_STRINGS}|\({_PLAIN}*+\)|\[{_PLAIN}*+\]|\{{{_PLAIN}*+\}})*+", re.DOTALL)
-"""Flat brackets are passed over whole, which is quicker."""
-_STRANGER = re.compile(rf"(?:{NAME})?+(?:[^,()\[\]{{}}'\"]++|{_STRINGS})*+", re.DOTALL)
+_STRANGER = re.compile(rf"(?:{NAME})?+(?:[^,()\[\]{{}}'\"]++|{STRINGS})*+", re.DOTALL)
 """A comma that could be part of a name does not end it: what follows was looked at already."""
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 def read_call(text: str, at: int, offset: int) -> tuple[ToolCall | ParseError, int]:
@@ -88,7 +78,7 @@ def read_call(text: str, at: int, offset: int) -> tuple[ToolCall | ParseError, i
         elif head is None:
             end = _stranger_end(text, at)
         else:
-            end = _skip_parentheses(text, head.end())
+            end = skip_parentheses(text, head.end(), _MAX_OPEN)
             kind = "arguments" if end >= 0 else "malformed"
         message = f"the call at character {offset + at} cannot be read: {error}"
         return ParseError(kind=kind, position=offset + error.position, message=message), end
@@ -174,22 +164,3 @@ def _scan_argument(text: str, at: int) -> tuple[dict[str, Any], int]:
     at_end = begun is not None and skip_space(text, begun.end()) >= len(text)
     found = text[at : at + 20]
     raise LiteralError(f"every argument is written parameter=value, found {found!r}", at, at_end=at_end)
-
-
-def _skip_parentheses(text: str, position: int) -> int:
-    """The position behind the parenthesis that closes a call; -1 where brackets or quotes do not match."""
-    awaited = [")"]
-    at = position
-    while 0 < len(awaited) <= _MAX_OPEN:
-        plain = _UP_TO_BRACKET.match(text, at)
-        assert plain is not None
-        at = plain.end()
-        mark = text[at : at + 1]
-        if mark == awaited[-1]:
-            awaited.pop()
-        elif mark in _CLOSING:
-            awaited.append(_CLOSING[mark])
-        else:
-            return -1
-        at += 1
-    return -1 if awaited else at
