@@ -1022,3 +1022,21 @@ def test_calls_state_and_answer_are_paid_in_equal_parts() -> None:
         episode = episode_of(*steps).model_copy(update={"state": state})
         assert RUBRICS["default"].score(task, episode)[0] == pytest.approx(value)
     assert RUBRICS["default"].score(task, episode_of(calling(MADE_A), right))[0] is None  # no state on record
+
+
+@pytest.mark.parametrize("error", ["timeout", "unavailable", "tool_error", "invalid_arguments", None])
+def test_calling_again_pays_no_more_than_calling_once(error: Any) -> None:
+    """What nobody answered may be tried again without a loss; nothing is gained by it, whatever was answered."""
+
+    def made(*results: ToolResult) -> Episode:
+        return episode_of(*[calling(MADE_A).model_copy(update={"results": (result,)}) for result in results])
+
+    task = task_of(CallsGoal(turns=((A,),)))
+    answered, failed = ToolResult(content=1), ToolResult(error=error, message="no" if error else "")
+    for reward in (call_exact_match, argument_f1):
+        once = reward(task, made(answered)).value
+        for results in ([failed, answered], [failed] * 20, [failed] * 20 + [answered]):
+            value = reward(task, made(*results)).value
+            assert value is not None and once is not None
+            assert value <= once
+            assert (value == once) == (error in ("timeout", "unavailable"))
