@@ -1037,6 +1037,7 @@ def test_calling_again_pays_no_more_than_calling_once(error: Any) -> None:
         once = reward(task, made(answered)).value
         for results in ([failed, answered], [failed] * 20, [failed] * 20 + [answered]):
             value = reward(task, made(*results)).value
-            assert value is not None and once is not None
+            assert value is not None
+            assert once is not None
             assert value <= once
             assert (value == once) == (error in ("timeout", "unavailable"))
