@@ -52,6 +52,7 @@ from callgym.tool_backends.faults import Fault, FaultySession, get_faults
 from callgym.tool_backends.spec import get_backend
 
 __all__ = [
+    "CUT_ACTION",
     "FLAGS",
     "MAX_ACTION_LENGTH",
     "MAX_OBSERVATION_LENGTH",
@@ -68,6 +69,8 @@ MAX_OBSERVATION_LENGTH = 1_048_576
 FLAGS = ("official_gold", "gold_fault", "label_fault")
 """Keys of ``Task.meta`` that say what is wrong with a task's own label: the official evaluation calls it
 wrong, a tool refuses it, or it was not recorded as it should be."""
+CUT_ACTION = "the action was cut off at the writer's limit; nothing of it was run"
+"""What the record of an action says that ``truncate`` was given."""
 _MAX_RESULT_LENGTH = 32_768
 _MAX_CALLS_PER_ACTION = 64
 _PREPARED_TASKS = 2048
@@ -439,17 +442,34 @@ class ToolEnv(gym.Env[str, str]):
             return self.dialect.render_action(gold)
         return self.dialect.render_action((), _oracle_words(task))
 
-    def truncate(self) -> Episode:
+    def truncate(self, action: str | None = None) -> Episode:
         """End the running episode here, as a trainer does when its token budget is spent.
 
         The record is scored as it stands and says ``truncated``.
 
+        Args:
+            action: What was written of an action that the budget cut off. It is on record as an attempt that cannot
+                be read; nothing of it is run, and it is no answer.
+
         Raises:
             gymnasium.error.ResetNeeded: No episode is running, or no action was taken yet.
         """
+        if action is not None and not self._done:
+            self._record_cut(_only_characters(action))
         if self._done or not self._steps:
             raise gym.error.ResetNeeded("truncate() needs a running episode with at least one step")
         return self._finish("truncated")
+
+    def _record_cut(self, action: str) -> None:
+        error = ParseError(kind="truncated", position=len(action), message=CUT_ACTION)
+        self._extend(action, "", "truncated")
+        step = Step.trusted(
+            action=action, turn=self._turn, content="", reasoning="", calls=(), errors=(error,), results=(),
+            observation="", reward=0.0,
+        )  # fmt: skip
+        self._steps.append(step)
+        if self._pays_steps:
+            self._pay_step(self._playing().task)
 
     # How an episode runs.
 

@@ -3,11 +3,13 @@
     {"index": 17, "policy": "oracle", "env_id": "apibank/L1-v0", "task_id": ..., "steps": [...], ...}
 
 Lines stand in the order in which the episodes ended; ``index`` says which episode of the run each is.
-A file whose writer was stopped is whole but for its last line, which ``cut_torn_tail`` takes away.
+An episode that could not be played has ``"failure"`` in place of its steps; a later line of the same index is a later
+try. A file whose writer was stopped is whole but for its last line, which ``cut_torn_tail`` takes away.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,8 +18,9 @@ from typing import Any, TextIO
 
 from callgym.episode import Episode
 from callgym.errors import DataError
+from callgym.rollouts.stage import Failure
 
-__all__ = ["EpisodeRow", "cut_torn_tail", "read_episodes", "read_rows", "write_episode"]
+__all__ = ["EpisodeRow", "cut_torn_tail", "read_episodes", "read_rows", "write_episode", "write_failure"]
 
 _CHUNK = 1 << 16
 _OPENING = b'{"index":'
@@ -44,8 +47,19 @@ def write_episode(file: TextIO, index: int, policy: str, episode: Episode) -> No
     file.flush()
 
 
+def write_failure(
+    file: TextIO, index: int, policy: str, env_id: str, task_id: str, seed: int, failure: Failure
+) -> None:
+    """As ``write_episode``, for an episode that could not be played."""
+    who = {"index": index, "policy": policy, "env_id": env_id, "task_id": task_id, "seed": seed}
+    line = {**who, "failure": dataclasses.asdict(failure)}
+    # Half surrogates, which no encoding carries, can stand in an exception's words.
+    file.write(json.dumps(line, allow_nan=False, separators=(",", ":")) + "\n")
+    file.flush()
+
+
 def read_episodes(path: str | Path) -> Iterator[tuple[int, Episode]]:
-    """(index, episode) of each line, in the file's order.
+    """(index, episode) of each line, in the file's order; lines of episodes that failed are passed over.
 
     Raises:
         DataError: The file is missing, a line is no episode, is cut off, or an index appears twice;
@@ -56,7 +70,7 @@ def read_episodes(path: str | Path) -> Iterator[tuple[int, Episode]]:
 
 
 def read_rows(path: str | Path, *, allow_torn_tail: bool = False) -> Iterator[EpisodeRow]:
-    """Every line of an episode file; raises as ``read_episodes`` does.
+    """Every line of an episode file but those of episodes that failed; raises as ``read_episodes`` does.
 
     Args:
         path: The file.
@@ -70,6 +84,8 @@ def read_rows(path: str | Path, *, allow_torn_tail: bool = False) -> Iterator[Ep
                 if allow_torn_tail and _is_torn(line):
                     return
                 row = _read_row(line, number, path)
+                if row is None:
+                    continue
                 if row.index in seen:
                     raise DataError(
                         f"{path}, row {number}: episode {row.index} stands in row {seen[row.index]} already; "
@@ -110,7 +126,8 @@ def _is_torn(line: bytes) -> bool:
     return not line.endswith(b"\n") and (line.startswith(_OPENING) or _OPENING.startswith(line)) and line != b""
 
 
-def _read_row(line: bytes, number: int, path: Path) -> EpisodeRow:
+def _read_row(line: bytes, number: int, path: Path) -> EpisodeRow | None:
+    """The episode of a line; None where it failed."""
     where = f"{path}, row {number}"
     if not line.endswith(b"\n"):
         raise DataError(f"{where}: the line is cut off; resume the run that wrote it, or delete the row")
@@ -124,4 +141,6 @@ def _read_row(line: bytes, number: int, path: Path) -> EpisodeRow:
     policy: Any = fields.pop("policy", "")
     if not isinstance(policy, str):
         raise DataError(f"{where}: 'policy' is a name, found {policy!r}; delete the row and resume the run")
+    if isinstance(fields.get("failure"), dict):
+        return None
     return EpisodeRow(number, index, policy, Episode.from_dict(fields, where))

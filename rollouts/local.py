@@ -1,7 +1,8 @@
-"""The local runner: many episodes side by side in one process, every policy call a batch::
+"""The runner: many episodes side by side, every policy call a batch, here or on Ray workers::
 
     result = run_episodes("apibank/L1-v0", get_policy("oracle"), episodes=100, out="episodes.jsonl")
     print(result.summary.table())
+    result = run_episodes(..., workers=RayWorkers(8))  # the same episodes, byte for byte
 
 Each episode is written as it ends. Run the same command again after an interruption and it goes on where
 it stopped: episodes in the file are not played again, a line that was cut off is played anew.
@@ -9,31 +10,48 @@ it stopped: episodes in the file are not played again, a line that was cut off i
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
+import functools
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 import click
 import gymnasium as gym
 
 from callgym.episode import Episode
 from callgym.errors import ConfigurationError, DataError
-from callgym.rollouts.episodes import cut_torn_tail, read_rows, write_episode
+from callgym.rollouts.episodes import cut_torn_tail, read_rows, write_episode, write_failure
+from callgym.rollouts.limits import RolloutLimits
+from callgym.rollouts.local_stage import LocalStage
 from callgym.rollouts.plan import Plan
+from callgym.rollouts.play import play
 from callgym.rollouts.policy import Policy
-from callgym.rollouts.seat import Seat
+from callgym.rollouts.ray.workers import RayWorkers
+from callgym.rollouts.retries import Retries
+from callgym.rollouts.stage import Failed, Failure, Stage, Start
 from callgym.rollouts.summary import Summary, summarise
-from callgym.tool_backends.portal import portal
 
-__all__ = ["EnvFactory", "RolloutResult", "run_episodes"]
+__all__ = ["EnvFactory", "Played", "RolloutResult", "Rollouts", "run_episodes"]
 
 EnvFactory = Callable[..., gym.Env[Any, Any]]
 """Makes an environment from ``env_options``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One episode of a run, or why there is none."""
+
+    index: int
+    """Which one."""
+    episode: Episode | None
+    """Its record."""
+    failure: Failure | None = None
+    """Why there is no record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +65,125 @@ class RolloutResult:
     seed: int
     """The run's seed."""
     episodes: tuple[Episode, ...]
-    """Every episode, by index; the same whatever the batch size was."""
+    """Every episode that came to its end, by index; the same whatever the batch size and the workers were."""
     resumed: int
     """How many of them an interrupted run had left in the file."""
     seconds: float
     """How long this run took, by the clock."""
+    failures: Mapping[int, Failure] = field(default_factory=dict)
+    """Index to why that episode could not be played."""
+    again: int = 0
+    """Episodes that were begun again, because a worker or a step was lost."""
 
     @property
     def summary(self) -> Summary:
         """The run in numbers."""
-        return summarise(self.episodes, id=self.env_id, policy=self.policy, seed=self.seed)
+        failed = [failure.kind for _, failure in sorted(self.failures.items())]
+        return summarise(self.episodes, id=self.env_id, policy=self.policy, seed=self.seed, failed=failed)
+
+
+class Rollouts:
+    """Episodes of one plan as a stream, for whoever does not want to keep them all::
+
+        with Rollouts("apibank/L1-v0", policy, workers=RayWorkers(4)) as rollouts:
+            for played in rollouts.stream(range(100_000)):
+                ...
+
+    Nothing is begun that nobody asks for: no more episodes are under way than there are seats, and where the results
+    are not taken, no new ones begin.
+    """
+
+    def __init__(
+        self,
+        env_id_or_factory: str | EnvFactory,
+        policy: Policy,
+        *,
+        seed: int = 0,
+        batch_size: int = 32,
+        seats: int | None = None,
+        env_options: dict[str, Any] | None = None,
+        workers: RayWorkers | int | None = None,
+        limits: RolloutLimits | None = None,
+    ) -> None:
+        """Make what the episodes are played in; the arguments are those of ``run_episodes``.
+
+        Raises:
+            ConfigurationError: An argument has a value it cannot have, or there is no such environment.
+            MissingPackageError: Workers are asked for, and Ray is not installed.
+        """
+        _check_number("seed", seed, 0)
+        _check_number("batch_size", batch_size, 1)
+        if seats is not None:
+            _check_number("seats", seats, 1)
+        self._policy = policy
+        self._batch_size = batch_size
+        maker = functools.partial(_make_env, env_id_or_factory, env_options or {})
+        local = LocalStage({"": maker}, seats or batch_size, limits)
+        self._stage: Stage = local
+        self._retries: Retries | None = None
+        self.plan = Plan.of(local.seat().tool_env, policy.name, seed)
+        """What the episodes are."""
+        try:
+            if workers is not None:
+                workers = RayWorkers(workers) if isinstance(workers, int) else workers
+                self._stage = workers.open({"": maker}, policy, limits or RolloutLimits(), seats or 2 * batch_size)
+                local.close()
+        except BaseException:
+            local.close()
+            raise
+        if workers is not None or limits is not None:
+            self._stage = self._retries = Retries(self._stage, (limits or RolloutLimits()).attempts)
+
+    @property
+    def again(self) -> int:
+        """Episodes that were begun again so far."""
+        return 0 if self._retries is None else self._retries.again
+
+    def stream(self, indices: Iterable[int], *, order: Literal["finished", "index"] = "finished") -> Iterator[Played]:
+        """These episodes of the plan.
+
+        Args:
+            indices: Which ones; drawn as seats become free.
+            order: ``finished``: each as it ends. ``index``: in the order of ``indices``; at most four times the seats
+                wait for one that takes long, then no more begin.
+
+        Raises:
+            ConfigurationError: The policy gave no action for each situation.
+        """
+        if order not in ("finished", "index"):
+            raise ConfigurationError(f"order is 'finished' or 'index', got {order!r}")
+        if order == "finished":
+            yield from self._finished(self._starts(indices))
+            return
+        wanted: deque[int] = deque()
+        done: dict[int, Played] = {}
+        limit = 4 * max(1, self._stage.free)
+        for played in self._finished(_within(self._starts(indices), wanted, limit)):
+            done[played.index] = played
+            while wanted and wanted[0] in done:
+                yield done.pop(wanted.popleft())
+
+    def _finished(self, starts: Iterator[Start | None]) -> Iterator[Played]:
+        for outcome in play(self._stage, self._policy, starts, self._batch_size):
+            if isinstance(outcome, Failed):
+                yield Played(outcome.key, None, outcome.failure)
+            else:
+                yield Played(outcome.key, outcome.episode)
+
+    def _starts(self, indices: Iterable[int]) -> Iterator[Start]:
+        return (Start(index, self.plan.task(index), self.plan.episode_seed(index)) for index in indices)
+
+    def close(self) -> None:
+        """Close the environments, and the workers where they are this object's own; the policy too."""
+        with contextlib.ExitStack() as closing:  # one that fails to close keeps no other from it
+            closing.callback(self._policy.close)
+            closing.callback(self._stage.close)
+
+    def __enter__(self) -> Rollouts:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def run_episodes(
@@ -66,7 +193,10 @@ def run_episodes(
     episodes: int,
     seed: int = 0,
     batch_size: int = 32,
+    seats: int | None = None,
     env_options: dict[str, Any] | None = None,
+    workers: RayWorkers | int | None = None,
+    limits: RolloutLimits | None = None,
     out: str | Path | None = None,
     progress: bool = True,
     resume: bool = True,
@@ -81,98 +211,96 @@ def run_episodes(
         policy: What acts. It is closed at the end, and can be used again.
         episodes: How many; a file with fewer is continued, from one with more the first are taken.
         seed: The run's seed.
-        batch_size: Most episodes side by side, and so the most situations in one ``policy.act``.
+        batch_size: Most situations in one ``policy.act``.
+        seats: Most episodes side by side; ``batch_size`` by default, and twice that on workers. With more seats than
+            a batch holds, the tools of some episodes run while the policy writes for others.
         env_options: Arguments of ``gym.make``, or of the factory.
+        workers: Play on Ray: how many workers, or ``RayWorkers``; in this process by default.
+        limits: How long steps and episodes may take, and how often a broken one is tried. With limits, and always on
+            workers, an episode that breaks is a failure on record and stops no other; without, a bug in an
+            environment comes out of this function.
         out: Where each episode is written as it ends; see ``callgym.rollouts.episodes``.
         progress: Show a bar on stderr, where that is a terminal.
-        resume: Whether to continue ``out``; else it is written anew.
+        resume: Whether to continue ``out``; else it is written anew. Episodes that failed are tried again.
 
     Raises:
         ConfigurationError: An argument has a value it cannot have, or the policy gave no action for
             each situation.
         DataError: ``out`` is damaged or belongs to another run; the message names row and mend.
+        MissingPackageError: Workers are asked for, and Ray is not installed.
     """
-    _check_arguments(episodes, seed, batch_size)
+    _check_number("episodes", episodes, 1)
     started = time.perf_counter()
-    seats: list[Seat] = []
-    try:
-        seats.append(_make_seat(env_id_or_factory, env_options))
-        plan = Plan.of(seats[0].tool_env, policy.name, seed)
+    closing = contextlib.ExitStack()
+    closing.callback(policy.close)
+    with closing:
+        rollouts = Rollouts(
+            env_id_or_factory,
+            policy,
+            seed=seed,
+            batch_size=batch_size,
+            seats=seats,
+            env_options=env_options,
+            workers=workers,
+            limits=limits,
+        )
+        closing.pop_all()
+        closing.callback(rollouts.close)
+        plan = rollouts.plan
         path = None if out is None else Path(out)
         done = _read_done(path, plan) if path is not None and resume else {}
         done = {index: episode for index, episode in done.items() if index < episodes}
         resumed = len(done)
+        failures: dict[int, Failure] = {}
         waiting = [index for index in range(episodes) if index not in done]
-        while len(seats) < min(batch_size, len(waiting)):
-            seats.append(_make_seat(env_id_or_factory, env_options))
         with _open_out(path, resume) as file, _progress(progress, plan.env_id, episodes, resumed) as advance:
-            for index, episode in _play(seats, policy, plan, waiting):
+            for played in rollouts.stream(waiting):
                 if file is not None:
-                    write_episode(file, index, policy.name, episode)
-                done[index] = episode
+                    _write(file, plan, played)
+                if played.failure is not None:
+                    failures[played.index] = played.failure
+                else:
+                    done[played.index] = _known(played.episode)
                 advance(1)
-    finally:
-        with contextlib.ExitStack() as closing:  # one that fails to close keeps no other from it
-            closing.callback(policy.close)
-            for seat in seats:
-                closing.callback(seat.close)
     return RolloutResult(
         env_id=plan.env_id,
         policy=policy.name,
         seed=seed,
-        episodes=tuple(done[index] for index in range(episodes)),
+        episodes=tuple(done[index] for index in sorted(done)),
         resumed=resumed,
         seconds=time.perf_counter() - started,
+        failures=failures,
+        again=rollouts.again,
     )
 
 
-def _play(seats: list[Seat], policy: Policy, plan: Plan, waiting: list[int]) -> Iterator[tuple[int, Episode]]:
-    """(index, episode) of each episode as it ends."""
-    active = seats[: len(waiting)]
-    for seat, index in zip(active, waiting, strict=False):
-        seat.start(plan, index)
-    to_start = iter(waiting[len(active) :])
-    while active:
-        actions = policy.act([seat.situation() for seat in active])
-        if len(actions) != len(active):
-            raise ConfigurationError(
-                f"policy {policy.name!r} gave {len(actions)} actions for {len(active)} situations; act() "
-                "returns one for each, in order"
-            )
-        still: list[Seat] = []
-        for seat, episode in zip(active, _step_all(active, actions), strict=True):
-            if episode is None:
-                still.append(seat)
-                continue
-            yield seat.index, episode
-            following = next(to_start, None)
-            if following is not None:
-                seat.start(plan, following)
-                still.append(seat)
-        active = still
+def _within(starts: Iterator[Start], wanted: deque[int], limit: int) -> Iterator[Start | None]:
+    """No more starts than ``limit`` beyond the first whose end is still waited for."""
+    for start in starts:
+        while len(wanted) >= limit:
+            yield None
+        wanted.append(start.key)
+        yield start
 
 
-def _step_all(seats: Sequence[Seat], actions: Sequence[str]) -> Iterable[Episode | None]:
-    """Every seat takes its action: one after another, or side by side where tools wait."""
-    if not any(seat.waits for seat in seats):
-        return map(Seat.step, seats, actions)
-    return portal().run(_step_beside(seats, actions))
+def _write(file: TextIO, plan: Plan, played: Played) -> None:
+    if played.failure is None:
+        write_episode(file, played.index, plan.policy, _known(played.episode))
+    else:
+        where = plan.task_ids[plan.task(played.index)], plan.episode_seed(played.index)
+        write_failure(file, played.index, plan.policy, plan.env_id, *where, played.failure)
 
 
-async def _step_beside(seats: Sequence[Seat], actions: Sequence[str]) -> list[Episode | None]:
-    outcomes = await asyncio.gather(*map(Seat.astep, seats, actions), return_exceptions=True)
-    for outcome in outcomes:  # all of them have come to an end before the first fault is raised
-        if isinstance(outcome, BaseException):
-            raise outcome
-    return outcomes  # type: ignore[return-value]
+def _known(episode: Episode | None) -> Episode:
+    assert episode is not None
+    return episode
 
 
-def _make_seat(env_id_or_factory: str | EnvFactory, env_options: dict[str, Any] | None) -> Seat:
-    options = env_options or {}
+def _make_env(env_id_or_factory: str | EnvFactory, options: dict[str, Any]) -> gym.Env[Any, Any]:
     if isinstance(env_id_or_factory, str):
         # The checker would warn of the NaN that stands for a return that is not known.
-        return Seat(gym.make(env_id_or_factory, **{"disable_env_checker": True, **options}))
-    return Seat(env_id_or_factory(**options))
+        return gym.make(env_id_or_factory, **{"disable_env_checker": True, **options})
+    return env_id_or_factory(**options)
 
 
 def _read_done(path: Path, plan: Plan) -> dict[int, Episode]:
@@ -192,10 +320,9 @@ def _read_done(path: Path, plan: Plan) -> dict[int, Episode]:
     return done
 
 
-def _check_arguments(episodes: Any, seed: Any, batch_size: Any) -> None:
-    for name, value, least in (("episodes", episodes, 1), ("seed", seed, 0), ("batch_size", batch_size, 1)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise ConfigurationError(f"{name} is a whole number of at least {least}, got {value!r}")
+def _check_number(name: str, value: Any, least: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ConfigurationError(f"{name} is a whole number of at least {least}, got {value!r}")
 
 
 @contextlib.contextmanager

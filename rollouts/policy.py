@@ -15,18 +15,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from callgym.envs.base import ToolEnv
+from callgym.envs.base import MAX_ACTION_LENGTH, ToolEnv
 from callgym.errors import ConfigurationError
+from callgym.rollouts.plan import derive_seed
+from callgym.rollouts.stage import EnvView, Turn
 
-__all__ = ["Policy", "Situation", "get_policy"]
+__all__ = ["Policy", "Situation", "Transcript", "get_policy"]
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
     """Where an episode stands when an action is asked for."""
 
-    env: ToolEnv
-    """The environment, unwrapped: for its dialect, and for the oracle."""
+    env: ToolEnv | EnvView
+    """The environment, unwrapped: for its dialect, and for the oracle. Where it is on a Ray worker, a view of it."""
     observation: str
     """What the environment returned last."""
     prompt: str
@@ -37,6 +39,50 @@ class Situation:
     """The tools in OpenAI's shape; read them, do not change them."""
     seed: int
     """Derived from the episode's seed and the step's number."""
+
+    @property
+    def given(self) -> int:
+        """How many of ``messages`` the episode began with."""
+        return self.env.given if isinstance(self.env, EnvView) else len(self.env.task.messages)
+
+
+class Transcript:
+    """What a policy is shown of one episode, put together from its turns."""
+
+    def __init__(self, beginning: Turn, seed: int) -> None:
+        """Take the turn of step 0, and the episode's seed."""
+        assert beginning.env is not None
+        assert beginning.tools is not None
+        self._env = beginning.env
+        self._seed = seed
+        self._step = 0
+        self._observation = self._prompt = beginning.observation
+        self._messages = beginning.messages
+        self._tools = beginning.tools
+
+    def add(self, action: str, turn: Turn) -> None:
+        """Go on with an action and what came back."""
+        self._step = turn.step
+        self._observation = turn.observation
+        if self._env.observation_mode == "delta":
+            # As the environment shows it: half surrogates replaced, then cut.
+            shown = action.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+            self._prompt += shown[:MAX_ACTION_LENGTH] + turn.observation
+        else:
+            self._prompt = turn.observation
+        self._messages += turn.messages
+        self._tools = self._tools if turn.tools is None else turn.tools
+
+    def situation(self) -> Situation:
+        """What the policy is shown now."""
+        return Situation(
+            env=self._env,
+            observation=self._observation,
+            prompt=self._prompt,
+            messages=self._messages,
+            tools=self._tools,
+            seed=derive_seed("action", self._seed, self._step),
+        )
 
 
 class Policy(Protocol):

@@ -10,11 +10,10 @@ from typing import Any
 
 import gymnasium as gym
 
-from callgym.envs.base import MAX_ACTION_LENGTH, ToolEnv
+from callgym.envs.base import ToolEnv
 from callgym.episode import Episode
 from callgym.errors import ConfigurationError
-from callgym.rollouts.plan import Plan, derive_seed
-from callgym.rollouts.policy import Situation
+from callgym.rollouts.stage import Act, Ended, Start, Turn
 
 __all__ = ["Seat"]
 
@@ -22,7 +21,7 @@ _MOST_THREADS = 64
 
 
 class Seat:
-    """Plays one episode after another, and keeps the conversation that a policy is shown."""
+    """Plays one episode after another."""
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
         """Take an environment; it is closed with the seat.
@@ -34,66 +33,50 @@ class Seat:
             raise ConfigurationError(f"episodes are played in a ToolEnv, got {type(env.unwrapped).__name__}")
         self.env = env
         self.tool_env: ToolEnv = env.unwrapped
-        self.index = -1
+        self.key = -1
         """The episode that is being played."""
-        self._seed = 0
+        self.seconds = 0.0
+        """How long its steps have taken so far; kept by whoever steps it."""
+        self._bare = _is_bare(env)
         self._step = 0
-        self._observation = ""
-        self._prompt = ""
-        self._messages: tuple[dict[str, Any], ...] = ()
-        self._tools: tuple[dict[str, Any], ...] = ()
 
-    def start(self, plan: Plan, index: int) -> None:
-        """Begin episode ``index`` of ``plan``."""
-        self.index = index
-        self._seed = plan.episode_seed(index)
-        self._step = 0
-        self._observation, info = self.env.reset(seed=self._seed, options={"task": plan.task(index)})
-        self._prompt = self._observation
-        self._messages = tuple(info["messages"])
-        self._tools = tuple(info["tools"])
-
-    def situation(self) -> Situation:
-        """What the policy is shown now."""
-        return Situation(
-            env=self.tool_env,
-            observation=self._observation,
-            prompt=self._prompt,
-            messages=self._messages,
-            tools=self._tools,
-            seed=derive_seed("action", self._seed, self._step),
-        )
+    def begin(self, start: Start) -> Turn:
+        """Begin an episode."""
+        self.key, self.seconds, self._step = start.key, 0.0, 0
+        observation, info = self.env.reset(seed=start.seed, options={"task": start.task})
+        return Turn(self.key, 0, observation, tuple(info["messages"]), tuple(info["tools"]), self.tool_env)
 
     @property
     def waits(self) -> bool:
         """Whether the episode's tools wait, so that ``astep`` is worth its while."""
         return self.tool_env.waits
 
-    def step(self, action: str) -> Episode | None:
-        """Take one action; the record where the episode is over, else None."""
-        return self._stepped(action, self.env.step(action))
+    def step(self, act: Act) -> Turn | Ended:
+        """Take one action."""
+        if act.cut:
+            return self.truncate(act.action)
+        return self._stepped(self.env.step(act.action))
 
-    async def astep(self, action: str) -> Episode | None:
+    async def astep(self, act: Act) -> Turn | Ended:
         """As ``step``, beside those of other seats. An environment in wrappers of others steps in a thread."""
-        if _is_bare(self.env):
-            return self._stepped(action, await self.tool_env.astep(action))
+        if act.cut:
+            return self.truncate(act.action)
+        if self._bare:
+            return self._stepped(await self.tool_env.astep(act.action))
         loop = asyncio.get_running_loop()
-        return self._stepped(action, await loop.run_in_executor(_threads(), self.env.step, action))
+        return self._stepped(await loop.run_in_executor(_threads(), self.env.step, act.action))
 
-    def _stepped(self, action: str, outcome: tuple[str, Any, bool, bool, dict[str, Any]]) -> Episode | None:
-        self._observation, _, terminated, truncated, info = outcome
+    def truncate(self, action: str | None = None) -> Ended:
+        """End the episode where it stands, or with an action that was cut off."""
+        return Ended(self.key, self.tool_env.truncate(action))
+
+    def _stepped(self, outcome: tuple[str, Any, bool, bool, dict[str, Any]]) -> Turn | Ended:
+        observation, _, terminated, truncated, info = outcome
         self._step += 1
         if terminated or truncated:
-            return _record(info)
-        if self.tool_env.observation_mode == "delta":
-            # As the environment shows it: half surrogates replaced, then cut.
-            shown = action.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-            self._prompt += shown[:MAX_ACTION_LENGTH] + self._observation
-        else:
-            self._prompt = self._observation
-        self._messages += tuple(info["messages"])
-        self._tools = tuple(info.get("tools", self._tools))  # they are there where they have changed
-        return None
+            return Ended(self.key, _record(info))
+        tools = tuple(info["tools"]) if "tools" in info else None  # they are there where they have changed
+        return Turn(self.key, self._step, observation, tuple(info["messages"]), tools, None)
 
     def close(self) -> None:
         """Close the environment."""

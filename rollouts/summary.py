@@ -23,7 +23,7 @@ class Summary:
     policy: str
     """The policy's name."""
     episodes: int
-    """How many were played, those of unknown return included."""
+    """How many were played, those of unknown return and those that failed included."""
     seed: int
     """The run's seed."""
     data: str
@@ -35,7 +35,8 @@ class Summary:
     rewards: dict[str, float | None]
     """Reward name to its mean over the episodes where it applies and is known; None where there are none."""
     errors: dict[str, int]
-    """Kind of error to how often it occurred: actions that could not be read, and calls that failed."""
+    """Kind of error to how often it occurred: actions that could not be read, calls that failed, and, as
+    ``failed_worker_lost`` and the like, episodes that could not be played."""
     unknown: int
     """Episodes whose return could not be computed."""
 
@@ -76,21 +77,21 @@ class Summary:
         return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
 
 
-def summarise(episodes: Sequence[Episode], *, id: str, policy: str, seed: int) -> Summary:
-    """The summary of a run's episodes."""
+def summarise(episodes: Sequence[Episode], *, id: str, policy: str, seed: int, failed: Sequence[str] = ()) -> Summary:
+    """The summary of a run's episodes, and of the kinds of failure of those that could not be played."""
     returns = [episode.episode_return for episode in episodes if episode.episode_return is not None]
     sources = sorted({episode.data for episode in episodes})
     return Summary(
         id=id,
         policy=policy,
-        episodes=len(episodes),
+        episodes=len(episodes) + len(failed),
         seed=seed,
         data=sources[0] if len(sources) == 1 else "mixed" if sources else "",
         return_mean=_mean(returns),
         return_stderr=_standard_error(returns),
         rewards=_reward_means(episodes),
-        errors=_count_errors(episodes),
-        unknown=len(episodes) - len(returns),
+        errors=_count_errors(episodes) | _count_failures(failed),
+        unknown=len(episodes) + len(failed) - len(returns),
     )
 
 
@@ -111,6 +112,10 @@ def _count_errors(episodes: Iterable[Episode]) -> dict[str, int]:
             counts.update(error.kind for error in step.errors)
             counts.update(result.error for result in step.results if result.error is not None)
     return dict(sorted(counts.items()))
+
+
+def _count_failures(kinds: Iterable[str]) -> dict[str, int]:
+    return {f"failed_{kind}": count for kind, count in sorted(Counter(kinds).items())}
 
 
 def _mean(values: Sequence[float]) -> float | None:

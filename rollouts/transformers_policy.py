@@ -187,8 +187,7 @@ class TransformersPolicy:
     def _text(self, situation: Situation) -> str:
         if not self._chat:
             return situation.prompt
-        env = situation.env
-        return self._templated(situation, own=len(env.task.messages), dialect=env.dialect)
+        return self._templated(situation, own=situation.given, dialect=situation.env.dialect)
 
     def _templated(self, situation: Situation, own: int | None = None, dialect: Dialect | None = None) -> str:
         """The prompt through the chat template; from message ``own`` on the assistant's turns are this policy's."""

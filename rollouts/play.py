@@ -1,0 +1,109 @@
+"""Playing: a policy on a stage. While the policy writes for some episodes, the tools of others run."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+
+from callgym.errors import ConfigurationError
+from callgym.rollouts.policy import Policy, Transcript
+from callgym.rollouts.stage import Act, Ended, Failed, Stage, Start, Turn
+
+__all__ = ["PATIENCE_SECONDS", "play"]
+
+PATIENCE_SECONDS = 0.2
+"""How long a batch that is not full waits for episodes whose tools run, before the policy writes for those it has."""
+
+
+def play(
+    stage: Stage, policy: Policy, starts: Iterator[Start | None], batch_size: int, patience: float = PATIENCE_SECONDS
+) -> Iterator[Ended | Failed]:
+    """Each episode's end, as it comes.
+
+    The policy gets as many situations as ``batch_size`` at once, and fewer only where no more are to come or they take
+    longer than ``patience``. With more seats than that, generation and tools overlap. Which situations share a batch
+    depends on the clock where tools wait; no action depends on its neighbours, so no episode does.
+
+    Args:
+        stage: Where the episodes are played.
+        policy: What acts.
+        starts: The episodes, drawn one by one as seats become free. None says that there is none for now; where
+            nothing is under way, the iterator waits for the next instead.
+        batch_size: Most situations in one ``policy.act``.
+        patience: Most seconds that the policy waits for a full batch.
+
+    Raises:
+        ConfigurationError: The policy gave no action for each situation.
+    """
+    seeds: dict[int, int] = {}
+    transcripts: dict[int, Transcript] = {}
+    actions: dict[int, str] = {}
+    ready: dict[int, None] = {}  # in the order in which they became so
+    more = True
+    while True:
+        fresh = True
+        while more and fresh and stage.free > 0:
+            try:
+                following = next(starts)
+            except StopIteration:
+                more = False
+                break
+            if following is None:
+                fresh = False
+                break
+            seeds[following.key] = following.seed
+            stage.start([following])
+        for outcome in _outcomes(stage, len(ready), batch_size, patience, more):
+            key = outcome.key
+            if isinstance(outcome, Turn):
+                if outcome.step == 0:
+                    transcripts[key] = Transcript(outcome, seeds[key])
+                else:
+                    transcripts[key].add(actions.pop(key), outcome)
+                ready[key] = None
+                continue
+            ready.pop(key, None)  # it may have been lost while it waited for the policy
+            transcripts.pop(key, None)
+            actions.pop(key, None)
+            del seeds[key]
+            yield outcome
+        if more and fresh and stage.free > 0:
+            continue
+        if not ready:
+            if not stage.waiting and not more:
+                return
+            continue
+        batch = list(itertools.islice(ready, batch_size))
+        for key in batch:
+            del ready[key]
+        written = policy.act([transcripts[key].situation() for key in batch])
+        if len(written) != len(batch):
+            raise ConfigurationError(
+                f"policy {policy.name!r} gave {len(written)} actions for {len(batch)} situations; act() "
+                "returns one for each, in order"
+            )
+        actions.update(zip(batch, written, strict=True))
+        stage.act([Act(key, action) for key, action in zip(batch, written, strict=True)])
+
+
+def _outcomes(
+    stage: Stage, ready: int, batch_size: int, patience: float, more: bool
+) -> Iterator[Turn | Ended | Failed]:
+    """What comes until a batch is full, or nothing more is to come, or it takes too long."""
+    until = None if not ready else time.monotonic() + patience
+    while ready < batch_size and stage.waiting:
+        left = None if until is None else until - time.monotonic()
+        if left is not None and left <= 0:
+            return
+        ended = False
+        for outcome in stage.outcomes(left):
+            if isinstance(outcome, Turn):
+                ready += 1
+            else:
+                ended = True
+            yield outcome
+        if ended and more:  # seats are free: others begin
+            return
+        if until is None and ready:
+            until = time.monotonic() + patience

@@ -1,0 +1,1 @@
+"""Episodes on Ray: workers that each hold many, and a policy that many share."""

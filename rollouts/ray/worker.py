@@ -1,0 +1,231 @@
+"""What runs in a worker process: a local stage, and one method that moves whole batches.
+
+``exchange`` takes what is to be begun and done, and gives what has come of it. A second ``exchange`` may come while the
+first one waits for tools; then the first returns. Everything that leaves is pickled here, one by one: an exception that
+cannot be pickled, or a record that holds what cannot, spoils itself and nothing else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import queue
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from callgym.errors import ConfigurationError
+from callgym.rollouts.limits import RolloutLimits
+from callgym.rollouts.local_stage import EnvMaker, LocalStage
+from callgym.rollouts.play import play
+from callgym.rollouts.policy import Policy
+from callgym.rollouts.stage import Act, EnvView, Failed, Failure, Outcome, Start, Turn
+
+__all__ = ["Batch", "Recipe", "Worker"]
+
+_LINGER_SECONDS = 0.002  # what ends at nearly the same time travels together
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What a worker is made from."""
+
+    makers: Mapping[str, EnvMaker]
+    """Id to what makes its environment."""
+    episodes: int
+    """Most episodes side by side."""
+    limits: RolloutLimits
+    """How long steps and episodes may take."""
+    policy: Policy | None
+    """What acts here; None where actions come from the driver."""
+    imports: tuple[str, ...] = ()
+    """Modules to import first."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """What one call brings to a worker."""
+
+    starts: list[Start] = field(default_factory=list)
+    """Episodes to begin."""
+    acts: list[Act] = field(default_factory=list)
+    """Actions to take."""
+    truncates: list[int] = field(default_factory=list)
+    """Episodes to end."""
+
+    def __bool__(self) -> bool:
+        return bool(self.starts or self.acts or self.truncates)
+
+
+class _Side(Protocol):
+    """What an exchange talks to."""
+
+    def take(self, batch: Batch) -> None: ...
+
+    def outcomes(self, released: Callable[[], bool]) -> list[Outcome]: ...
+
+    def wake(self) -> None: ...
+
+
+class Worker:
+    """Holds environments and the episodes in them."""
+
+    def __init__(self, recipe: bytes) -> None:
+        """Take a pickled ``Recipe``, and make nothing yet: what fails in ``ready`` can be told."""
+        self._recipe = recipe
+        self._side: _Side | None = None
+        self._stage: LocalStage | None = None
+        self._lock = threading.Lock()
+        self._calls = 0
+
+    def ready(self) -> dict[str, Any]:
+        """Make the first environments, and say what this process is.
+
+        Raises:
+            ConfigurationError: The recipe cannot be followed here.
+        """
+        recipe = _unpickled(self._recipe)
+        self._stage = stage = LocalStage(recipe.makers, recipe.episodes, recipe.limits)
+        for id in recipe.makers:
+            try:
+                stage.seat(id)
+            except Exception as error:  # as text: what was raised may not travel
+                raise ConfigurationError(f"{type(error).__name__}: {error}") from None
+        self._side = _Stepping(stage) if recipe.policy is None else _Playing(stage, recipe.policy, recipe.episodes)
+        return {"pid": os.getpid(), "torch": "torch" in sys.modules}
+
+    def exchange(self, batch: Batch) -> list[bytes]:
+        """Do what the batch says, wait until something has come of this or an earlier one, and hand that over."""
+        assert self._side is not None
+        self._calls = number = self._calls + 1
+        self._side.wake()
+        with self._lock:  # one after another, in the order in which they came
+            self._side.take(batch)
+        return [_packed(outcome) for outcome in self._side.outcomes(lambda: self._calls != number)]
+
+    def stepping(self) -> tuple[int, float] | None:
+        """The episode whose step holds this process now, and for how many seconds."""
+        return None if self._stage is None else self._stage.stepping
+
+
+class _Stepping:
+    """Actions come from the driver."""
+
+    def __init__(self, stage: LocalStage) -> None:
+        self._stage = stage
+
+    def take(self, batch: Batch) -> None:
+        self._stage.start(batch.starts)
+        self._stage.act(batch.acts)
+        self._stage.truncate(batch.truncates)
+
+    def outcomes(self, released: Callable[[], bool]) -> list[Outcome]:
+        found = self._stage.outcomes(released=released)
+        if found and self._stage.waiting:
+            time.sleep(_LINGER_SECONDS)
+            found += self._stage.outcomes(0.0)
+        return found
+
+    def wake(self) -> None:
+        self._stage.wake()
+
+
+class _Playing:
+    """Actions are written here, in a thread that plays whole episodes."""
+
+    def __init__(self, stage: LocalStage, policy: Policy, batch_size: int) -> None:
+        self._stage = stage
+        self._policy = policy
+        self._batch_size = batch_size
+        self._starts: queue.Queue[Start] = queue.Queue()
+        self._ended: deque[Outcome] = deque()
+        self._under_way = 0
+        self._fault: BaseException | None = None
+        self._changed = threading.Condition()
+        threading.Thread(target=self._play, name="callgym-play", daemon=True).start()
+
+    def take(self, batch: Batch) -> None:
+        with self._changed:
+            self._under_way += len(batch.starts)
+        for start in batch.starts:
+            self._starts.put(start)
+
+    def outcomes(self, released: Callable[[], bool]) -> list[Outcome]:
+        with self._changed:
+            self._changed.wait_for(lambda: self._ended or not self._under_way or self._fault or released())
+            if self._fault is not None:
+                raise self._fault
+            found = list(self._ended)
+            self._ended.clear()
+            self._under_way -= len(found)
+        return found
+
+    def wake(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+    def _play(self) -> None:
+        try:
+            for outcome in play(self._stage, self._policy, self._waiting(), self._batch_size):
+                with self._changed:
+                    self._ended.append(outcome)
+                    self._changed.notify_all()
+        except BaseException as error:  # the thread's end is the worker's: an exchange raises it
+            with self._changed:
+                self._fault = ConfigurationError(f"policy {self._policy.name!r}: {type(error).__name__}: {error}")
+                self._changed.notify_all()
+
+    def _waiting(self) -> Iterator[Start | None]:
+        while True:
+            try:
+                yield self._starts.get(block=not self._stage.busy)
+            except queue.Empty:
+                yield None
+
+
+def _packed(outcome: Outcome) -> bytes:
+    if isinstance(outcome, Turn) and outcome.env is not None and not isinstance(outcome.env, EnvView):
+        outcome = Turn(
+            outcome.key, outcome.step, outcome.observation, outcome.messages, outcome.tools, EnvView.of(outcome.env)
+        )
+    try:
+        return pickle.dumps(outcome, protocol=5)
+    except Exception as error:
+        words = f"the record cannot be sent: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        return pickle.dumps(Failed(outcome.key, Failure("unpicklable", words)))
+
+
+def _unpickled(recipe: bytes) -> Recipe:
+    try:
+        for name in pickle.loads(recipe)[0]:
+            importlib.import_module(name)
+        found: Recipe = pickle.loads(pickle.loads(recipe)[1])
+    except Exception as error:
+        raise ConfigurationError(
+            f"a worker cannot load what it is to play ({type(error).__name__}: {error}); what your own modules define "
+            "must be importable there: RayWorkers(imports=...) names modules"
+        ) from None
+    return found
+
+
+def packed_recipe(recipe: Recipe, dumps: Callable[[Any], bytes]) -> bytes:
+    """The recipe as it travels: what is to be imported first, and the rest, which can be read only then.
+
+    Raises:
+        ConfigurationError: Something in it cannot be pickled.
+    """
+    parts: Sequence[tuple[str, Any]] = (("the environment's options", recipe.makers), ("the policy", recipe.policy))
+    for what, part in parts:
+        try:
+            dumps(part)
+        except Exception as error:
+            raise ConfigurationError(
+                f"{what} cannot be sent to a worker ({type(error).__name__}: {' '.join(str(error).split())[:300]}); "
+                "give what can be pickled: names, numbers, and functions that make the rest"
+            ) from error
+    return pickle.dumps((recipe.imports, dumps(recipe)))
