@@ -44,5 +44,5 @@ clean:
 	touch $@
 
 .venv/.test: .venv/.torch pyproject.toml
-	.venv/bin/python -m pip install --quiet --editable ".[train,viz,dev]"
+	.venv/bin/python -m pip install --quiet --editable ".[train,ray,viz,dev]"
 	touch $@

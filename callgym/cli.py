@@ -1,5 +1,5 @@
 """The command line: ``callgym list``, ``show``, ``eval``, ``check``, ``fetch``, ``parity``, ``score``, ``flagged``,
-``pass-k``, ``export``, ``near-misses``, ``train``.
+``pass-k``, ``export``, ``near-misses``, ``train``, ``replay``, ``rescore`` and others.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from callgym.mcp_commands import serve_over_mcp
 from callgym.parity import SUITES, run_suite, suite_options
 from callgym.record_commands import records
 from callgym.registry import ENVIRONMENTS, find_environment
+from callgym.replay_commands import replay, rescore
 
 __all__ = ["main"]
 
@@ -67,6 +68,8 @@ _more = click.option(
 
 main.add_command(records)
 main.add_command(serve_over_mcp)
+main.add_command(replay)
+main.add_command(rescore)
 
 
 @main.command("list")
@@ -157,7 +160,21 @@ def show(
 )
 @click.option("--episodes", type=click.IntRange(min=1), default=None, help="Every task once by default.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--batch", type=click.IntRange(min=1), default=32, show_default=True, help="Episodes side by side.")
+@click.option("--batch", type=click.IntRange(min=1), default=32, show_default=True, help="Actions written at once.")
+@click.option("--seats", type=click.IntRange(min=1), default=None, help="Episodes side by side; --batch by default.")
+@click.option("--workers", type=click.IntRange(min=1), default=None, help="Play on so many Ray workers.")
+@click.option(
+    "--policy-in",
+    type=click.Choice(("auto", "driver", "worker", "actor")),
+    default="auto",
+    show_default=True,
+    help="With --workers: where actions are written; auto is driver for models, worker for all else.",
+)
+@click.option("--cpus", type=click.FloatRange(min=0), default=1.0, show_default=True, help="Of Ray, for each worker.")
+@click.option("--gpus", type=click.FloatRange(min=0), default=0.0, show_default=True, help="Of Ray, for the actor.")
+@click.option("--step-seconds", type=click.FloatRange(min=0, min_open=True), help="Most of one step.")
+@click.option("--episode-seconds", type=click.FloatRange(min=0, min_open=True), help="Most of an episode's steps.")
+@click.option("--attempts", type=click.IntRange(min=1), default=3, show_default=True, help="For a broken episode.")
 @click.option("--temperature", type=click.FloatRange(min=0), default=None, help="For model policies.")
 @click.option("--max-new-tokens", type=click.IntRange(min=1), default=None, help="For model policies.")
 @click.option("--out", type=click.Path(dir_okay=False), help="Write a JSON line an episode; resumes.")
@@ -173,6 +190,14 @@ def evaluate(
     episodes: int | None,
     seed: int,
     batch: int,
+    seats: int | None,
+    workers: int | None,
+    policy_in: str,
+    cpus: float,
+    gpus: float,
+    step_seconds: float | None,
+    episode_seconds: float | None,
+    attempts: int,
     temperature: float | None,
     max_new_tokens: int | None,
     out: str | None,
@@ -183,11 +208,26 @@ def evaluate(
     more: dict[str, Any],
 ) -> None:
     """Play episodes with a policy and report the mean return."""
+    from callgym.rollouts.limits import RolloutLimits
     from callgym.rollouts.local import run_episodes
     from callgym.rollouts.policy import get_policy
+    from callgym.rollouts.ray.workers import RayWorkers
 
-    settings = {"temperature": temperature, "max_new_tokens": max_new_tokens}
-    actor = get_policy(policy, **{name: value for name, value in settings.items() if value is not None})
+    given = {"temperature": temperature, "max_new_tokens": max_new_tokens}
+    settings = {name: value for name, value in given.items() if value is not None}
+    limited = workers is not None or step_seconds is not None or episode_seconds is not None
+    spread = None
+    if workers is not None:
+        if policy_in == "auto":
+            policy_in = "driver" if "hf:" in policy else "worker"
+        place: Any = "worker" if policy_in == "worker" else "driver"
+        spread = RayWorkers(workers, policy=place, cpus=cpus)
+    if policy_in == "actor":
+        from callgym.rollouts.ray.policy_actor import ActorPolicy
+
+        actor: Any = ActorPolicy(policy, gpus=gpus, batch_size=batch, **settings)
+    else:
+        actor = get_policy(policy, **settings)
     options = {"data": data, "split": split, "dialect": dialect, **more}
     env = _make(id, **options)
     count = len(env.tasks) if episodes is None else episodes
@@ -198,6 +238,9 @@ def evaluate(
         episodes=count,
         seed=seed,
         batch_size=batch,
+        seats=seats,
+        workers=spread,
+        limits=RolloutLimits(step_seconds, episode_seconds, attempts) if limited else None,
         env_options=options,
         out=out,
     )
@@ -341,6 +384,49 @@ def serve(
         limits=ServerLimits(**limits),
         env_options={"data": data, "split": split, **more},
         announce=lambda url: click.echo(f"callgym: {id} at {url}, its page at {url}/docs"),
+    )
+
+
+@main.command("serve-env")
+@click.argument("id")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; any other needs a token.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0 for any that is free.")
+@click.option("--token-env", default=None, help="Variable that holds the token; CALLGYM_SERVE_TOKEN where it is set.")
+@click.option("--max-sessions", type=click.IntRange(min=1), default=1024, show_default=True)
+@click.option("--session-seconds", type=click.FloatRange(min=0, min_open=True), default=900.0, show_default=True)
+@click.option("--call-seconds", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True)
+@_data
+@_split
+@_dialect
+@_more
+@explained
+def serve_env(
+    id: str,
+    host: str,
+    port: int,
+    token_env: str | None,
+    data: str,
+    split: str,
+    dialect: str | None,
+    more: dict[str, Any],
+    **limits: Any,
+) -> None:
+    """Serve an environment over HTTP and WebSocket, for RemoteEnv, OpenEnv's clients, and other languages."""
+    from callgym.rollouts.env_server.app import env_limits
+    from callgym.rollouts.env_server.run import serve_env, speaks_websocket
+    from callgym.tool_backends.server.run import read_token
+
+    find_environment(id)
+    if not speaks_websocket():
+        click.echo("callgym: HTTP only; for /ws, which OpenEnv's clients use: pip install websockets", err=True)
+    serve_env(
+        id,
+        env_options={"data": data, "split": split, "dialect": dialect, **more},
+        host=host,
+        port=port,
+        token=read_token(token_env),
+        limits=env_limits(**limits),
+        announce=lambda url: click.echo(f"callgym: {id} at {url}"),
     )
 
 

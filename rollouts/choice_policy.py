@@ -316,7 +316,7 @@ def _choices(situation: Situation) -> tuple[str, ...]:
 
 
 def _open_prompt(situation: Situation) -> str:
-    prompt: str = situation.env.open_prompt  # type: ignore[attr-defined]  # who offers choices has it
+    prompt: str = situation.env.open_prompt  # type: ignore[union-attr]  # who offers choices has it
     return prompt
 
 

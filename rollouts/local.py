@@ -15,7 +15,7 @@ import functools
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TextIO
@@ -139,7 +139,7 @@ class Rollouts:
         """Episodes that were begun again so far."""
         return 0 if self._retries is None else self._retries.again
 
-    def stream(self, indices: Iterable[int], *, order: Literal["finished", "index"] = "finished") -> Iterator[Played]:
+    def stream(self, indices: Iterable[int], *, order: Literal["finished", "index"] = "finished") -> Generator[Played]:
         """These episodes of the plan.
 
         Args:

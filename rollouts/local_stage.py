@@ -67,8 +67,8 @@ class LocalStage:
 
     @property
     def busy(self) -> bool:
-        """Whether any episode is under way."""
-        return bool(self._playing)
+        """Whether any episode is under way, or its end was not looked at yet."""
+        return bool(self._playing or self._outcomes)
 
     @property
     def stepping(self) -> tuple[int, float] | None:

@@ -10,8 +10,8 @@ wait for tools; ``outcomes`` does.
 
 from __future__ import annotations
 
-import functools
 import pickle
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -84,7 +84,7 @@ class EnvView:
 
     def __reduce__(self) -> tuple[Any, ...]:
         known = DIALECTS.get(self.dialect.name)
-        written = self.dialect.name if known is self.dialect else pickle.dumps(self.dialect)
+        written = self.dialect.name if known is self.dialect else self.dialect
         return _view, (self.env_id, written, self.protocol, self.observation_mode, self.given)
 
 
@@ -177,13 +177,18 @@ class Stage(Protocol):
         """Close the environments; episodes under way are dropped."""
 
 
-def _view(env_id: str, dialect: str | bytes, protocol: str, observation_mode: str, given: int) -> EnvView:
-    known = DIALECTS[dialect] if isinstance(dialect, str) else _unpickled(dialect)
+def _view(env_id: str, dialect: str | Dialect, protocol: str, observation_mode: str, given: int) -> EnvView:
+    known = DIALECTS[dialect] if isinstance(dialect, str) else _same(pickle.dumps(dialect), dialect)
     return EnvView(env_id, known, protocol, observation_mode, given)
 
 
-@functools.lru_cache(maxsize=256)
-def _unpickled(dialect: bytes) -> Dialect:
+_MOST_DIALECTS = 256
+_dialects: OrderedDict[bytes, Dialect] = OrderedDict()
+
+
+def _same(key: bytes, dialect: Dialect) -> Dialect:
     """The same object for the same dialect: what others keep by dialect stays small."""
-    found: Dialect = pickle.loads(dialect)
+    found = _dialects.setdefault(key, dialect)
+    if len(_dialects) > _MOST_DIALECTS:
+        _dialects.popitem(last=False)
     return found

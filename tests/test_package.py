@@ -149,6 +149,7 @@ def barred(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 # A worker of the code sandbox runs a policy's programs, in a process that has shut itself in before; nobody imports it.
 RUNS_PROGRAMS = ROOT / "tool_backends" / "sandbox" / "child.py"
+RAY = ROOT / "rollouts" / "ray"  # a driver and its workers pickle for each other, as Ray itself does; texts are values
 
 
 def test_nobody_imports_the_program_of_a_sandbox_worker() -> None:
@@ -161,6 +162,7 @@ def test_text_never_becomes_code() -> None:
         for path in shipped_files()
         for line, what in barred(ast.parse(path.read_text(encoding="utf-8")))
         if not (path == RUNS_PROGRAMS and what in {"compile", "exec", "eval"})
+        and not (path.parent == RAY and what == "pickle.loads")
     ]
     assert found == []
 

@@ -21,7 +21,7 @@ from callgym.rollouts.ray.worker import Batch, Recipe, Worker, packed_recipe
 from callgym.rollouts.ray.workers import RayWorkers
 from callgym.rollouts.stage import Act, Ended, Failed, Failure, Outcome, Start, Turn
 
-__all__ = ["RayStage", "import_ray"]
+__all__ = ["RayStage", "connect", "import_ray"]
 
 _MOST_CALLS = 2
 _TICK_SECONDS = 0.5
@@ -38,6 +38,7 @@ class _Hand:
     ready: Any
     """Reference of ``ready``, until it has answered."""
     born: float
+    told: dict[str, Any] = field(default_factory=dict)
     keys: dict[int, None] = field(default_factory=dict)
     alone: bool = False
     batch: Batch = field(default_factory=Batch)
@@ -76,7 +77,7 @@ class RayStage:
         import ray.cloudpickle
 
         self._recipe = packed_recipe(recipe, ray.cloudpickle.dumps)
-        self._own_cluster = _connect(self._ray, workers)
+        self._own_cluster = connect(self._ray, workers)
         try:
             self._actor_class = self._ray.remote(
                 num_cpus=workers.cpus,
@@ -144,11 +145,10 @@ class RayStage:
         self._waits_for_action.update(outcome.key for outcome in found if isinstance(outcome, Turn))
         return found
 
-    def pids(self) -> list[int]:
-        """Process ids of the workers that are there."""
-        hands = [hand for hand in self._hands if hand.ready is None]
-        pids: list[int] = [told["pid"] for told in self._ray.get([hand.actor.ready.remote() for hand in hands])]
-        return pids
+    @property
+    def processes(self) -> list[dict[str, Any]]:
+        """What each worker that is there has said of itself: ``pid``, and whether it has loaded ``torch``."""
+        return [hand.told for hand in self._hands if hand.ready is None]
 
     def close(self) -> None:
         """End the workers; episodes under way are dropped. A cluster that was started for them ends, too."""
@@ -181,7 +181,7 @@ class RayStage:
     def _greet(self, ref: Any) -> None:
         hand = next(hand for hand in self._hands if hand.ready is ref)
         try:
-            self._ray.get(ref)
+            hand.told = self._ray.get(ref)
         except self._ray.exceptions.RayTaskError as error:
             if isinstance(error.cause, ConfigurationError):
                 raise ConfigurationError(f"worker {hand.number}: {error.cause}") from None
@@ -258,8 +258,10 @@ class RayStage:
 
     def _send(self) -> None:
         for hand in self._hands:
+            if hand.ready is not None:
+                continue
             busy = any(key not in self._waits_for_action for key in hand.keys)
-            if (hand.batch and len(hand.calls) < _MOST_CALLS) or (busy and not hand.calls and hand.ready is None):
+            if (hand.batch and len(hand.calls) < _MOST_CALLS) or (busy and not hand.calls):
                 ref = hand.actor.exchange.options(concurrency_group="exchange").remote(hand.batch)
                 hand.calls[ref] = time.monotonic()
                 hand.batch = Batch()
@@ -380,7 +382,7 @@ def import_ray() -> Any:
     return ray
 
 
-def _connect(ray: Any, workers: RayWorkers) -> bool:
+def connect(ray: Any, workers: RayWorkers) -> bool:
     """Connect to the cluster; whether it was started here and is this run's own."""
     if ray.is_initialized():
         return False

@@ -95,7 +95,10 @@ class Worker:
             try:
                 stage.seat(id)
             except Exception as error:  # as text: what was raised may not travel
-                raise ConfigurationError(f"{type(error).__name__}: {error}") from None
+                raise ConfigurationError(
+                    f"{type(error).__name__}: {error} Ids of your own are registered on a worker by the modules that "
+                    "RayWorkers(imports=...) names."
+                ) from None
         self._side = _Stepping(stage) if recipe.policy is None else _Playing(stage, recipe.policy, recipe.episodes)
         return {"pid": os.getpid(), "torch": "torch" in sys.modules}
 

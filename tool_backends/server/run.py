@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import uvicorn
     from starlette.applications import Starlette
 
-__all__ = ["TOKEN_ENV", "read_token", "serve", "serving"]
+__all__ = ["TOKEN_ENV", "address_of", "check_address", "listening", "make_server", "read_token", "serve", "serving"]
 
 TOKEN_ENV = "CALLGYM_SERVE_TOKEN"
 """The environment variable that holds the token, on both sides, unless another is named."""
@@ -83,10 +83,10 @@ def serve(
         MissingPackageError: uvicorn is not installed.
     """
     limits = limits or ServerLimits()
-    _check_address(host, port, token)
-    server = _server(make_app(backend, token=token, limits=limits, **options), limits)
-    with _listening(host, port) as listener:
-        announce(_url(listener))
+    check_address(host, port, token)
+    server = make_server(make_app(backend, token=token, limits=limits, **options), limits)
+    with listening(host, port) as listener:
+        announce(address_of(listener))
         server.run(sockets=[listener])
 
 
@@ -98,18 +98,19 @@ def serving(app: Starlette, limits: ServerLimits | None = None) -> Iterator[str]
         app: From ``make_app``.
         limits: How many connections, and how slow a request may come.
     """
-    server = _server(app, limits or ServerLimits())
-    with _listening("127.0.0.1", 0) as listener:
+    server = make_server(app, limits or ServerLimits())
+    with listening("127.0.0.1", 0) as listener:
         thread = threading.Thread(target=server.run, args=([listener],), name="callgym-server", daemon=True)
         thread.start()
         try:
-            yield _url(listener)
+            yield address_of(listener)
         finally:
             server.should_exit = True
             thread.join(_GRACE_S + 2)
 
 
-def _check_address(host: str, port: int, token: str | None) -> None:
+def check_address(host: str, port: int, token: str | None) -> None:
+    """Refuse a port that is none, and strangers without a token. Raises ConfigurationError."""
     if not isinstance(port, int) or isinstance(port, bool) or not 0 <= port < 65_536:
         raise ConfigurationError(f"port is a whole number from 0 to 65535, got {port!r}")
     if token is None and not _is_this_machine(host):
@@ -128,7 +129,8 @@ def _is_this_machine(host: str) -> bool:
         return False
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # By the protocol's name: asyncio lets small answers leave at once only where it sees that it is TCP.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -143,12 +145,14 @@ def _listening(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _url(listener: socket.socket) -> str:
+def address_of(listener: socket.socket) -> str:
+    """Its address as a URL."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _server(app: Starlette, limits: ServerLimits) -> uvicorn.Server:
+def make_server(app: Starlette, limits: ServerLimits, *, websockets: bool = False) -> uvicorn.Server:
+    """uvicorn's server, careful with strangers."""
     try:
         import uvicorn
     except ImportError as error:
@@ -156,7 +160,8 @@ def _server(app: Starlette, limits: ServerLimits) -> uvicorn.Server:
     config = uvicorn.Config(
         app,
         http=_protocol(limits.body_seconds),
-        ws="none",
+        ws="auto" if websockets else "none",
+        ws_max_size=limits.max_body_bytes,
         lifespan="on",
         # Addresses hold the ids of sessions, which are secret; and forwarded headers are anybody's word.
         access_log=False,
@@ -179,6 +184,11 @@ def _protocol(seconds: float) -> type[asyncio.Protocol]:
 
     class Impatient(base):  # type: ignore[misc]
         _slow: asyncio.TimerHandle | None = None
+        _upgraded = False
+
+        def handle_websocket_upgrade(self, *event: Any) -> None:
+            self._upgraded = True  # an open WebSocket may be silent
+            super().handle_websocket_upgrade(*event)
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
@@ -196,7 +206,7 @@ def _protocol(seconds: float) -> type[asyncio.Protocol]:
             super().connection_lost(exc)
 
         def _at_work(self) -> bool:
-            return self.cycle is not None and not self.cycle.response_complete
+            return self._upgraded or (self.cycle is not None and not self.cycle.response_complete)
 
         def _patient(self) -> None:
             if self._slow is not None:

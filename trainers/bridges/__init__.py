@@ -1,0 +1,1 @@
+"""Bridges: the one environment class in the forms that other training libraries ask for."""
