@@ -13,7 +13,7 @@ import pytest
 from callgym.dialects import DIALECTS
 
 ROOT = Path(__file__).resolve().parents[1]
-BACKENDS = ROOT / "tool_backends" / "README.md"
+GUIDES = (ROOT / "tool_backends" / "README.md", ROOT / "rollouts" / "README.md")
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -21,10 +21,12 @@ def snippets(path: Path) -> list[str]:
     return _BLOCK.findall(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("number", range(len(snippets(BACKENDS))))
-def test_a_snippet_of_the_backends_runs(number: int, tmp_path: Path) -> None:
+ALL = [pytest.param(code, id=f"{path.parent.name}-{n}") for path in GUIDES for n, code in enumerate(snippets(path))]
+
+
+@pytest.mark.parametrize("code", ALL)
+def test_a_snippet_runs(code: str, tmp_path: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    code = snippets(BACKENDS)[number]
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,
