@@ -1,0 +1,1 @@
+"""PPO through RLlib: token by token, and as a choice among offered candidates."""
