@@ -387,6 +387,24 @@ def serve(
     )
 
 
+@main.command("export-verl")
+@click.argument("id")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="FILE.parquet or .jsonl.")
+@click.option("--count", type=click.IntRange(min=1), default=None, help="Most rows; the whole split by default.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="What the episodes' seeds follow.")
+@click.option("--split", default="train", show_default=True)
+@_data
+@_dialect
+@_more
+@explained
+def export_verl(id: str, out: Path, count: int | None, more: dict[str, Any], **options: Any) -> None:
+    """An environment's tasks as rows for verl; its reward function is callgym.trainers.bridges.verl_rows."""
+    from callgym.trainers.bridges.verl_rows import verl_rows, write_verl_rows
+
+    find_environment(id)
+    click.echo(f"{write_verl_rows(verl_rows(id, limit=count, **options, **more), out)} rows in {out}")
+
+
 @main.command("serve-env")
 @click.argument("id")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; any other needs a token.")
