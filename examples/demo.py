@@ -97,6 +97,8 @@ def main() -> None:
         outcomes.append(run(config, seed, out))
         print(_table(outcomes), flush=True)
     (config.out / "table.txt").write_text(_table(outcomes) + "\n", encoding="utf-8")
+    if len(outcomes) > 1:
+        _draw_together(outcomes, config.out)
     print(f"\nleft in {config.out}: " + ", ".join(sorted(path.name for path in config.out.iterdir())))
 
 
@@ -225,6 +227,28 @@ def _draw(outcome: Outcome, out: Path) -> None:
     axes.legend(loc="upper left")
     axes.grid(alpha=0.3)
     figure.savefig(out / "learning_curve.png", dpi=120)
+    plt.close(figure)
+
+
+def _draw_together(outcomes: Sequence[Outcome], out: Path) -> None:
+    """Every seed's return while it trains, and on held-out tasks before and after, in one picture."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(8, 4.5), layout="constrained")
+    for outcome in outcomes:
+        lines = (out / f"seed{outcome.seed}" / "training_log.jsonl").read_text(encoding="utf-8").splitlines()
+        returns = [json.loads(line)["rewards/episode_return/mean"] for line in lines]
+        [curve] = axes.plot(range(1, len(returns) + 1), returns, linewidth=1.5, label=f"seed {outcome.seed}")
+        ends = (0, len(returns) + 1)
+        axes.scatter(ends, (_mean(outcome.before), _mean(outcome.after)), color=curve.get_color(), zorder=3)
+    axes.set(xlabel="GRPO step (128 sampled episodes each)", ylabel="mean return (dots: held-out)", ylim=(0, None))
+    axes.set_title(f"{ID}: GRPO, {len(outcomes)} seeds")
+    axes.legend(loc="upper left")
+    axes.grid(alpha=0.3)
+    figure.savefig(out / "learning_curves.png", dpi=120)
     plt.close(figure)
 
 
