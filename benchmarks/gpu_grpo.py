@@ -4,9 +4,9 @@
     python benchmarks/gpu_grpo.py --model FOLDER --minutes 6      # a model that is there
     python benchmarks/gpu_grpo.py --small --minutes 2             # what can be tried on a CPU
 
-Tools wait (``--tool-ms``, 50 by default), as services do. The aim is that the model waits for environments less than 5 %
-of the time of generation and waiting together. The run ends by the clock, whatever step it has come to; figures go to
-``--out``, as JSON, with a picture of the curve. Without a GPU it says so, and its figures are those of a CPU.
+Tools wait (``--tool-ms``, 50 by default), as services do. The aim is that the model waits for environments less than
+5 % of the time of generation and waiting together. The run ends by the clock, whatever step it has come to; figures
+go to ``--out``, as JSON, with a picture of the curve. Without a GPU it says so, and its figures are those of a CPU.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def train(given: Any, size: Size, model: Any, tokenizer: Any, until: float) -> l
                 control.should_training_stop = True
 
     options = {"data": "starter", "dialect": DIALECT if not given.model else "hermes", "protocol": "dialogue"}
-    faults = [{"name": "latency", "mean": given.tool_ms / 1000, "sleep": True}] if given.tool_ms else []
+    faults = [{"name": "latency", "seconds": given.tool_ms / 1000, "sleep": True}] if given.tool_ms else []
     rollouts = EpisodeRollouts(
         ID,
         tokenizer,
