@@ -66,6 +66,37 @@ _more = click.option(
 )
 
 
+_step_seconds = click.option(
+    "--step-seconds", type=click.FloatRange(min=0, min_open=True), help="Most of one step; a longer one is a failure."
+)
+_episode_seconds = click.option(
+    "--episode-seconds", type=click.FloatRange(min=0, min_open=True), help="Most of an episode's steps together."
+)
+_attempts = click.option(
+    "--attempts", type=click.IntRange(min=1), default=3, show_default=True, help="How often a broken episode is begun."
+)
+
+
+def _limits(workers: int | None, step_seconds: float | None, episode_seconds: float | None, attempts: int) -> Any:
+    """Limits, where they are asked for, and always on workers."""
+    from callgym.rollouts.limits import RolloutLimits
+
+    asked = workers is not None or step_seconds is not None or episode_seconds is not None
+    return RolloutLimits(step_seconds, episode_seconds, attempts) if asked else None
+
+
+def _weights(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, float] | None:
+    """``ID=NUMBER`` pairs."""
+    found = {}
+    for pair in given:
+        id, _, number = pair.rpartition("=")
+        try:
+            found[id] = float(number)
+        except ValueError:
+            raise click.BadParameter(f"{pair!r} is no ID=NUMBER") from None
+    return found or None
+
+
 main.add_command(records)
 main.add_command(serve_over_mcp)
 main.add_command(replay)
@@ -172,9 +203,9 @@ def show(
 )
 @click.option("--cpus", type=click.FloatRange(min=0), default=1.0, show_default=True, help="Of Ray, for each worker.")
 @click.option("--gpus", type=click.FloatRange(min=0), default=0.0, show_default=True, help="Of Ray, for the actor.")
-@click.option("--step-seconds", type=click.FloatRange(min=0, min_open=True), help="Most of one step.")
-@click.option("--episode-seconds", type=click.FloatRange(min=0, min_open=True), help="Most of an episode's steps.")
-@click.option("--attempts", type=click.IntRange(min=1), default=3, show_default=True, help="For a broken episode.")
+@_step_seconds
+@_episode_seconds
+@_attempts
 @click.option("--temperature", type=click.FloatRange(min=0), default=None, help="For model policies.")
 @click.option("--max-new-tokens", type=click.IntRange(min=1), default=None, help="For model policies.")
 @click.option("--out", type=click.Path(dir_okay=False), help="Write a JSON line an episode; resumes.")
@@ -208,14 +239,12 @@ def evaluate(
     more: dict[str, Any],
 ) -> None:
     """Play episodes with a policy and report the mean return."""
-    from callgym.rollouts.limits import RolloutLimits
     from callgym.rollouts.local import run_episodes
     from callgym.rollouts.policy import get_policy
     from callgym.rollouts.ray.workers import RayWorkers
 
     given = {"temperature": temperature, "max_new_tokens": max_new_tokens}
-    settings = {name: value for name, value in given.items() if value is not None}
-    limited = workers is not None or step_seconds is not None or episode_seconds is not None
+    settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     spread = None
     if workers is not None:
         if policy_in == "auto":
@@ -240,7 +269,7 @@ def evaluate(
         batch_size=batch,
         seats=seats,
         workers=spread,
-        limits=RolloutLimits(step_seconds, episode_seconds, attempts) if limited else None,
+        limits=_limits(workers, step_seconds, episode_seconds, attempts),
         env_options=options,
         out=out,
     )
@@ -281,7 +310,7 @@ def fetch(name: str, path: Path | None) -> None:
 
 
 @main.command()
-@click.argument("id")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.option("--model", required=True, help="A folder or a name on the hub.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder of the run.")
 @click.option("--steps", type=click.IntRange(min=1), default=100, show_default=True)
@@ -289,19 +318,50 @@ def fetch(name: str, path: Path | None) -> None:
 @click.option("--learning-rate", type=click.FloatRange(min=0, min_open=True), default=1e-6, show_default=True)
 @click.option("--group", type=click.IntRange(min=2), default=8, show_default=True, help="Episodes of one task.")
 @click.option("--batch", type=click.IntRange(min=2), default=64, show_default=True, help="Episodes of one step.")
-@click.option("--max-new-tokens", type=click.IntRange(min=1), default=256, show_default=True)
+@click.option("--micro-batch", type=click.IntRange(min=1), help="Episodes of one pass of one process.")
+@click.option("--max-new-tokens", type=click.IntRange(min=1), default=256, show_default=True, help="Of one action.")
+@click.option("--max-prompt-tokens", type=click.IntRange(min=1), help="Tasks with longer prompts are left out.")
+@click.option("--max-episode-tokens", type=click.IntRange(min=1), help="Longer episodes are truncated.")
+@click.option("--generation-batch", type=click.IntRange(min=1), help="Most conversations written for at once.")
+@click.option("--algorithm", type=click.Choice(("grpo", "rloo")), default="grpo", show_default=True)
+@click.option(
+    "--weight", "weights", multiple=True, callback=_weights, metavar="ID=NUMBER", help="Share of an id's rows."
+)
+@click.option("--workers", type=click.IntRange(min=1), help="Run the environments on so many Ray workers.")
+@_step_seconds
+@_episode_seconds
+@_attempts
+@click.option("--vllm-mode", type=click.Choice(("colocate", "server")), help="Generate with vLLM.")
+@click.option("--vllm-url", help="The vLLM server's address.")
+@click.option("--vllm-tensor-parallel", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option("--save-steps", type=click.IntRange(min=1), help="Write a checkpoint after every so many steps.")
+@click.option("--resume", is_flag=True, help="Go on from the last checkpoint.")
+@click.option("--report-to", default="none", show_default=True, help="tensorboard, wandb, or what else TRL knows.")
 @click.option("--split", default="train", show_default=True)
 @_data
 @_dialect
 @_more
 @explained
-def train(id: str, model: str, out: Path, more: dict[str, Any], **options: Any) -> None:
-    """Train a model on an environment with GRPO (TRL)."""
+def train(
+    ids: tuple[str, ...],
+    model: str,
+    out: Path,
+    more: dict[str, Any],
+    algorithm: str,
+    step_seconds: float | None,
+    episode_seconds: float | None,
+    attempts: int,
+    **options: Any,
+) -> None:
+    """Train a model on one environment, or several at once, with GRPO or RLOO (TRL)."""
     from callgym.trainers.grpo import GrpoSettings, train_grpo
+    from callgym.trainers.rloo import make_rloo_trainer
 
-    find_environment(id)
-    summary = train_grpo(GrpoSettings(ids=(id,), model=model, out=out, env_options=more, **options))
-    click.echo(summary)
+    for id in ids:
+        find_environment(id)
+    limits = _limits(options["workers"], step_seconds, episode_seconds, attempts)
+    settings = GrpoSettings(ids=ids, model=model, out=out, env_options=more, limits=limits, **options)
+    click.echo(train_grpo(settings, make=make_rloo_trainer if algorithm == "rloo" else None))
 
 
 @main.command()
@@ -391,7 +451,7 @@ def serve(
 @click.argument("id")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="FILE.parquet or .jsonl.")
 @click.option("--count", type=click.IntRange(min=1), default=None, help="Most rows; the whole split by default.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="What the episodes' seeds follow.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the episodes.")
 @click.option("--split", default="train", show_default=True)
 @_data
 @_dialect

@@ -51,6 +51,7 @@ def irrelevance_abstention(task: Task, episode: Episode) -> Score:
       user has spoken of does not count. Where the goal does not say what is missing, nothing need be named.
     * ``call``: what ``call_match`` pays for the task's calls, 0 without a call. What is said beside one is not read.
 
+    A reply in an episode that was truncated earns nothing: calls could have followed.
     Does not apply where a call is due and the task does not say which.
     """
     goal = task.goal_of(DecisionGoal)
@@ -61,6 +62,8 @@ def irrelevance_abstention(task: Task, episode: Episode) -> Score:
     if goal.decision == "call":
         return _call_due(goal, task, episode)
     outcome, reply = outcome_of(episode.steps, goal.free)
+    if reply and episode.ended == "truncated":
+        return Score(value=0.0, explanation={"outcome": "truncated", "expected": goal.decision})
     explanation: dict[str, Any] = {"outcome": outcome, "expected": goal.decision}
     if outcome == "mixed":
         explanation["kinds"] = list(reply_kind(reply).kinds)
@@ -111,6 +114,8 @@ def _unworded(goal: DecisionGoal, episode: Episode) -> Score:
         outcome = "attempted"
     elif not replied:
         outcome = "copied" if replies else "silent"
+    elif episode.ended == "truncated":
+        outcome = "truncated"
     else:
         outcome = "abstained"
     explanation: dict[str, Any] = {"outcome": outcome, "calls": calls}

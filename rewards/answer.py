@@ -54,13 +54,14 @@ def final_answer(task: Task, episode: Episode) -> Score:
     - ``token_f1``: F1 over the words that ``normalised`` compares, as often as each occurs (SQuAD's F1);
     - ``rouge_l``: ``callgym.rewards.rouge.rouge_l``.
 
+    Words in an episode that was truncated are no final answer: it was not over yet.
     An answer longer than ``max_length`` earns 0 whatever the kind. A graded score is None where no accepted
     answer has a word.
     """
     goal = task.goal_of(AnswerGoal)
     if goal is None:
         return NOT_ASKED
-    answer = episode.final_answer
+    answer = "" if episode.ended == "truncated" else episode.final_answer
     too_long = goal.max_length is not None and len(answer) > goal.max_length
     if goal.match in _GRADED:
         return _grade(goal, answer, too_long)

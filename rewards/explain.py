@@ -176,7 +176,7 @@ _RULES: dict[str, Callable[[Explanation], float]] = {
     "relevant_call": lambda e: e["ran"] / e["made"] if e["made"] else 0.0,
     "argument_accuracy": lambda e: _mean(e["pairs"]),
     "irrelevance_abstention": lambda e: (_exact(e) + _f1(e)) / 2 if "turns" in e else value_without_calls(e),
-    "state_reached": lambda e: float(not e["differs"]),
+    "state_reached": lambda e: float(not (e["differs"] or e.get("truncated"))),
     "format_validity": _format,
     "argument_f1_half_credit": lambda e: _mean([turn["f1"] for turn in e["turns"]]),
     "final_answer": _answer,

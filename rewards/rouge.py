@@ -26,7 +26,10 @@ NOT_ASKED = Score(applies=False, explanation={"reason": "the task asks for no te
 
 
 def reply_rouge(task: Task, episode: Episode) -> Score:
-    """``rouge_l`` of the final answer against the goal's reference text; None where that cannot be scored."""
+    """``rouge_l`` of the final answer against the goal's reference text; None where that cannot be scored.
+
+    An episode that was truncated has no final answer.
+    """
     goal = task.goal_of(TextGoal)
     if goal is None:
         return NOT_ASKED
@@ -34,7 +37,8 @@ def reply_rouge(task: Task, episode: Episode) -> Score:
     if not reference:
         return Score(value=None, explanation={"reason": "the reference text has no words"})
     # The package adds 1e-8 to a denominator, which keeps an equal text from scoring 1.
-    common, asked, said = common_words(reference, _without_blanks(episode.final_answer))
+    answer = "" if episode.ended == "truncated" else episode.final_answer
+    common, asked, said = common_words(reference, _without_blanks(answer))
     explanation: dict[str, JsonValue] = {"common": common, "reference_words": asked, "reply_words": said}
     return Score(value=round(f_of(common, asked, said), 6), explanation=explanation)
 

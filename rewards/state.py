@@ -19,8 +19,9 @@ def state_reached(task: Task, episode: Episode) -> Score:
     """1 where the backend's state at the end equals the goal's, else 0.
 
     How it was reached does not matter: neither the order of calls nor a detour that was undone. A task
-    whose gold calls change nothing has no such goal, so that doing nothing collects nothing. None where
-    the record holds no state.
+    whose gold calls change nothing has no such goal, so that doing nothing collects nothing. 0 where the episode
+    was truncated: it was not over, and what was to come could have changed the state. None where the record holds no
+    state.
     """
     goal = task.goal_of(StateGoal)
     if goal is None:
@@ -34,4 +35,7 @@ def state_reached(task: Task, episode: Episode) -> Score:
         for name in names
         if not (name in state and name in goal.state and same_value(goal.state[name], state[name]))
     ]
-    return Score(value=float(not wrong), explanation={"differs": wrong[:_SHOWN]})
+    explanation: dict[str, JsonValue] = {"differs": wrong[:_SHOWN]}
+    if episode.ended == "truncated":
+        return Score(value=0.0, explanation={**explanation, "truncated": True})
+    return Score(value=float(not wrong), explanation=explanation)

@@ -218,10 +218,14 @@ def settings(tmp_path: Path, **changes: Any) -> GrpoSettings:
 
 
 class Watched:
-    """A rollout function that keeps what it was given, what it gave, and what the model was shown and wrote."""
+    """A rollout function that keeps what it was given, what it gave, and what the model was shown and wrote.
 
-    def __init__(self, rollouts: EpisodeRollouts) -> None:
+    A random model hardly ever ends an action itself; its last token is replaced by one that does.
+    """
+
+    def __init__(self, rollouts: EpisodeRollouts, end: int) -> None:
         self.rollouts = rollouts
+        self.end = end
         self.references: list[list[str]] = []
         self.columns: list[dict[str, list[Any]]] = []
         self.generations: list[list[tuple[list[int], list[int]]]] = []
@@ -242,6 +246,7 @@ class Watched:
 
         def watched(ids: list[list[int]], *rest: Any) -> Any:
             written, logprobs = generate(ids, *rest)
+            written = [[*one[:-1], self.end] for one in written]
             turns.append(list(zip(ids, written, strict=True)))
             return written, logprobs
 
@@ -274,9 +279,9 @@ def trained(tiny: tuple[Any, Any], tmp_path_factory: pytest.TempPathFactory) -> 
     """The trainer, what its rollouts did, the episodes, and the tokenizer, after two steps of GRPO."""
     model, tokenizer = copy.deepcopy(tiny[0]), tiny[1]
     episodes: list[Episode] = []
-    rollouts = Watched(EpisodeRollouts(TALK, tokenizer, seed=3, on_episode=episodes.append))
+    rollouts = Watched(EpisodeRollouts(TALK, tokenizer, seed=3, on_episode=episodes.append), tokenizer.eos_token_id)
     run = settings(tmp_path_factory.mktemp("grpo"), steps=2, batch=8, group=2)
-    trainer = make_trainer(run, rollouts, model, tokenizer)  # type: ignore[arg-type]
+    trainer = make_trainer(run, rollouts, model, tokenizer)
     trainer.train()
     rollouts.rollouts.close()
     return trainer, rollouts, episodes, tokenizer
@@ -487,8 +492,8 @@ def unknown_rubric() -> Rubric:
 def unknown_run(tiny: tuple[Any, Any], tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Watched]:
     """A step of GRPO in which half of the episodes have no known return."""
     model, tokenizer = copy.deepcopy(tiny[0]), tiny[1]
-    rollouts = Watched(EpisodeRollouts(TALK, tokenizer, rubric=unknown_rubric()))
-    trainer = make_trainer(settings(tmp_path_factory.mktemp("unknown"), batch=8), rollouts, model, tokenizer)  # type: ignore[arg-type]
+    rollouts = Watched(EpisodeRollouts(TALK, tokenizer, rubric=unknown_rubric()), tokenizer.eos_token_id)
+    trainer = make_trainer(settings(tmp_path_factory.mktemp("unknown"), batch=8), rollouts, model, tokenizer)
     trainer.train()
     return trainer, rollouts
 

@@ -28,7 +28,7 @@ from callgym.dialects.chat_template import (
 from callgym.dialects.harmless import Harmless, marks_of
 from callgym.dialects.turns import TurnDialect
 from callgym.errors import ConfigurationError
-from callgym.message import Message
+from callgym.message import Message, assistant_chat, tool_chat
 from callgym.tool import Tool
 
 __all__ = ["ChatRenderer", "Conversation", "DialectChoice", "TextRenderer", "dialect_for", "make_renderer"]
@@ -48,20 +48,30 @@ class Conversation:
     """Everything after it: the model's tokens and the environment's."""
     mask: list[int] = field(default_factory=list)
     """As long as ``completion_ids``: 1 for a token of the model, 0 for one of the environment."""
-    logprobs: list[float] = field(default_factory=list)
-    """As long as ``completion_ids``; 0 for the environment's tokens, empty where the generator has none."""
+    logprobs: list[float | None] = field(default_factory=list)
+    """As long as ``completion_ids``; 0 for the environment's tokens, empty where the generator has none. None is for a
+    token that the generator could not score."""
 
     @property
     def ids(self) -> list[int]:
         """All ids: what the model reads before it writes again."""
         return self.prompt_ids + self.completion_ids
 
-    def add_action(self, ids: Sequence[int], logprobs: Sequence[float] | None) -> None:
-        """Append what the model sampled."""
+    def add_action(self, ids: Sequence[int], logprobs: Sequence[float | None] | None) -> None:
+        """Append what the model sampled.
+
+        Raises:
+            ConfigurationError: The generator gave more or fewer log-probabilities than tokens.
+        """
+        if logprobs is not None:
+            if len(logprobs) != len(ids):
+                raise ConfigurationError(
+                    f"the generator gave {len(logprobs)} log-probabilities for {len(ids)} tokens; each token has one"
+                )
+            self.logprobs += [0.0] * (len(self.completion_ids) - len(self.logprobs))  # behind an action of no tokens
+            self.logprobs += logprobs
         self.completion_ids += ids
         self.mask += [1] * len(ids)
-        if logprobs is not None:
-            self.logprobs += logprobs
 
     def add_observation(self, ids: Sequence[int]) -> None:
         """Append what the environment says."""
@@ -69,6 +79,10 @@ class Conversation:
             self.logprobs += [0.0] * len(ids)
         self.completion_ids += ids
         self.mask += [0] * len(ids)
+
+    def leave_out(self) -> None:
+        """Mark every token as the environment's: nothing is learned from this conversation."""
+        self.mask = [0] * len(self.completion_ids)
 
 
 class TextRenderer:
@@ -183,6 +197,17 @@ class ChatRenderer:
             return written
         return f"{_CLOSE}\n\n" if self._template.opened(before) else ""
 
+    def check_growth(self) -> None:
+        """Write a small conversation of several turns, to find out before a run whether the template lets it grow.
+
+        Raises:
+            ConfigurationError: The template rewrites earlier turns, or refuses what episodes are made of.
+        """
+        messages: list[dict[str, Any]] = [dict(_HELLO)]
+        for new in _PROBES:
+            self.following("", messages, new, [_PROBED.as_chat()], None)
+            messages += self.settled(new)
+
     def _behind(
         self, messages: list[dict[str, Any]], new: list[dict[str, Any]], tools: list[dict[str, Any]], cue: bool = True
     ) -> str:
@@ -276,6 +301,19 @@ def dialect_for(template: ChatTemplate, given: str | Dialect | None) -> DialectC
 
 
 _HELLO = {"role": "user", "content": "Hello."}
+_PROBED = Tool(
+    name="look",
+    description="Looks at a thing.",
+    parameters={"type": "object", "properties": {"thing": {"type": "string"}}, "required": ["thing"]},
+)
+_LOOK = ToolCall(name="look", arguments={"thing": "shelf"})
+_PROBES = (
+    # A call and its result; words and what the user says to them; a call, its result, and a fault found in the action.
+    [assistant_chat(None, [_LOOK]), tool_chat("A jar.", _LOOK)],
+    [assistant_chat("There is a jar.", []), {"role": "user", "content": "And now?"}],
+    [assistant_chat(None, [_LOOK]), tool_chat("Two jars.", _LOOK), {"role": "user", "content": "That was no call."}],
+    [assistant_chat("There are two.", []), {"role": "user", "content": "Thank you."}],
+)
 
 
 def _unseen(chats: Sequence[dict[str, Any]]) -> str:

@@ -22,9 +22,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from callgym.errors import ConfigurationError, MissingPackageError
+from callgym.errors import MissingPackageError
 from callgym.trainers.curriculum import order_by_epoch
-from callgym.trainers.grpo import GrpoSettings, _shares, _vllm
+from callgym.trainers.grpo import GrpoSettings, enough_tasks, trainer_arguments
 
 __all__ = ["make_rloo_trainer", "rloo_config", "rloo_trainer_class"]
 
@@ -44,33 +44,8 @@ def rloo_config(settings: GrpoSettings, rollouts: Any, **options: Any) -> Any:
         MissingPackageError: TRL is not installed, or vLLM where it is to generate.
         ConfigurationError: The batch cannot be shared out.
     """
-    torch, trl = _import_trl()
-    share, passes = _shares(settings)
-    on_gpu = torch.cuda.is_available()
-    arguments = {
-        "output_dir": str(settings.out / "checkpoints"),
-        "max_steps": settings.steps,
-        "per_device_train_batch_size": share,
-        "gradient_accumulation_steps": passes,
-        "num_generations": settings.group,
-        "reward_weights": rollouts.reward_weights,
-        "learning_rate": settings.learning_rate,
-        "lr_scheduler_type": "constant_with_warmup",
-        "warmup_steps": 5,
-        "max_completion_length": settings.max_new_tokens,
-        "temperature": 1.0,
-        "beta": 0.0,
-        "seed": settings.seed,
-        "use_cpu": not on_gpu,
-        "bf16": on_gpu and torch.cuda.is_bf16_supported(),
-        "activation_checkpointing": False,
-        "logging_steps": 1,
-        "save_strategy": "no" if settings.save_steps is None else "steps",
-        "save_steps": settings.save_steps or 500,
-        "report_to": settings.report_to,
-        **_vllm(settings),
-    }
-    return trl.RLOOConfig(**{**arguments, **options})
+    _, trl = _import_trl()
+    return trl.RLOOConfig(**{**trainer_arguments(settings, rollouts), **options})
 
 
 def make_rloo_trainer(
@@ -90,20 +65,14 @@ def make_rloo_trainer(
         MissingPackageError: TRL is not installed, or vLLM where it is to generate.
         ConfigurationError: The batch cannot be shared out, or has more groups than there are tasks.
     """
-    arguments, dataset = rloo_config(settings, rollouts, **options), rollouts.dataset()
-    groups = arguments.generation_batch_size // arguments.num_generations
-    if len(dataset) < groups:
-        # TRL's sampler leaves incomplete batches out, and training would end before its first step.
-        raise ConfigurationError(
-            f"a batch has {groups} groups and there are {len(dataset)} tasks; take a smaller batch or larger groups"
-        )
+    arguments = rloo_config(settings, rollouts, **options)
     # A generation config on the model would overrule the trainer's and warn at every call.
     model.generation_config.pad_token_id = tokenizer.pad_token_id
     return rloo_trainer_class()(
         model=model,
         args=arguments,
         processing_class=tokenizer,
-        train_dataset=dataset,
+        train_dataset=enough_tasks(rollouts.dataset(), arguments),
         reward_funcs=rollouts.reward_funcs,
         rollout_func=rollouts,
         # A resumed run then plays the tasks of the one that was not stopped.

@@ -76,6 +76,8 @@ def offline_judge(task: Task, episode: Episode) -> Score:
     told = _without_asking(task, episode)
     if told is None:
         return NOT_ASKED
+    if episode.ended == "truncated":
+        return Score(value=0.0, explanation={"label": None, "expected": told.expected, "by": "truncated"})
     label = told.label if told.settled else label_text(told.reply)
     return Score(
         value=float(label == told.expected), explanation={"label": label, "expected": told.expected, "by": "rules"}
@@ -192,6 +194,8 @@ class KindJudge(ModelJudge[Label]):
         told = _without_asking(task, episode)
         if told is None:
             return NOT_ASKED
+        if episode.ended == "truncated":
+            return Score(value=0.0, explanation={"label": None, "expected": told.expected, "by": "truncated"})
         reply = characters(told.reply)
         if told.settled or len(reply) > self._max_reply:
             explanation: dict[str, Any] = {"label": told.label, "expected": told.expected, "by": "rules"}

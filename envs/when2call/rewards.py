@@ -30,6 +30,9 @@ def when2call_choice(task: Task, episode: Episode) -> Score:
     the accuracy of the paper). An action that chooses none earns 0."""
     if "choices" not in task.meta or not episode.steps:
         return _NOT_OFFERED
+    if episode.ended == "truncated":  # what was cut off may have been going on
+        unsaid = {"expected": right_kind(task), "chosen": None, "raw": None, "by": "truncated"}
+        return Score(value=0.0, explanation=unsaid)
     step = episode.steps[0]
     _, _, spoken = step.action.rpartition("</think>")
     chosen = read_choice(task, spoken)
