@@ -114,7 +114,11 @@ def train(given: Any, size: Size, model: Any, tokenizer: Any, until: float) -> l
             if time.monotonic() > until:
                 control.should_training_stop = True
 
-    options = {"data": "starter", "dialect": DIALECT if not given.model else "hermes", "protocol": "dialogue"}
+    options: dict[str, Any] = {
+        "data": "starter",
+        "dialect": DIALECT if not given.model else "hermes",
+        "protocol": "dialogue",
+    }
     faults = [{"name": "latency", "seconds": given.tool_ms / 1000, "sleep": True}] if given.tool_ms else []
     rollouts = EpisodeRollouts(
         ID,

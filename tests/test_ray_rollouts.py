@@ -152,7 +152,7 @@ def _by_value(ray_cluster: Any) -> None:
     """Workers cannot import this file: what it defines travels whole."""
     import ray.cloudpickle
 
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call,unused-ignore]
 
 
 def rows(result: Any) -> list[str]:

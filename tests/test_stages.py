@@ -289,8 +289,8 @@ def test_an_episode_lost_while_it_waited_for_the_policy_is_asked_for_once() -> N
     class Forgetful(LocalStage):
         lost = False
 
-        def outcomes(self, timeout: float | None = None, **more: Any) -> list[Any]:
-            found = super().outcomes(timeout, **more)
+        def outcomes(self, timeout: float | None = None, released: Any = lambda: False) -> list[Any]:
+            found = super().outcomes(timeout, released)
             if not self.lost and len(found) == 2:
                 self.lost = True
                 key = found[1].key

@@ -31,7 +31,7 @@ def when2call_choice(task: Task, episode: Episode) -> Score:
     if "choices" not in task.meta or not episode.steps:
         return _NOT_OFFERED
     if episode.ended == "truncated":  # what was cut off may have been going on
-        unsaid = {"expected": right_kind(task), "chosen": None, "raw": None, "by": "truncated"}
+        unsaid: dict[str, Any] = {"expected": right_kind(task), "chosen": None, "raw": None, "by": "truncated"}
         return Score(value=0.0, explanation=unsaid)
     step = episode.steps[0]
     _, _, spoken = step.action.rpartition("</think>")
