@@ -22,6 +22,7 @@ from callgym.parity import SUITES, run_suite, suite_options
 from callgym.record_commands import records
 from callgym.registry import ENVIRONMENTS, find_environment
 from callgym.replay_commands import replay, rescore
+from callgym.serve_commands import serve, serve_env
 
 __all__ = ["main"]
 
@@ -99,6 +100,8 @@ def _weights(context: click.Context, parameter: click.Parameter, given: tuple[st
 
 main.add_command(records)
 main.add_command(serve_over_mcp)
+main.add_command(serve)
+main.add_command(serve_env)
 main.add_command(replay)
 main.add_command(rescore)
 
@@ -416,37 +419,6 @@ def web_index(pages: Path, out: Path) -> None:
     click.echo(f"{build_index((row for _, row in read_json_lines(pages)), out)} pages in {out}")
 
 
-@main.command()
-@click.argument("id")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; any other needs a token.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0 for any that is free.")
-@click.option("--token-env", default=None, help="Variable that holds the token; CALLGYM_SERVE_TOKEN where it is set.")
-@click.option("--max-sessions", type=click.IntRange(min=1), default=1024, show_default=True)
-@click.option("--session-seconds", type=click.FloatRange(min=0, min_open=True), default=900.0, show_default=True)
-@click.option("--call-seconds", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True)
-@_data
-@_split
-@_more
-@explained
-def serve(
-    id: str, host: str, port: int, token_env: str | None, data: str, split: str, more: dict[str, Any], **limits: Any
-) -> None:
-    """Serve an environment's tools over HTTP, for RemoteBackend, curl, and any OpenAPI client."""
-    from callgym.tool_backends.server.limits import ServerLimits
-    from callgym.tool_backends.server.run import read_token, serve
-
-    find_environment(id)
-    serve(
-        id,
-        host=host,
-        port=port,
-        token=read_token(token_env),
-        limits=ServerLimits(**limits),
-        env_options={"data": data, "split": split, **more},
-        announce=lambda url: click.echo(f"callgym: {id} at {url}, its page at {url}/docs"),
-    )
-
-
 @main.command("export-verl")
 @click.argument("id")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="FILE.parquet or .jsonl.")
@@ -463,49 +435,6 @@ def export_verl(id: str, out: Path, count: int | None, more: dict[str, Any], **o
 
     find_environment(id)
     click.echo(f"{write_verl_rows(verl_rows(id, limit=count, **options, **more), out)} rows in {out}")
-
-
-@main.command("serve-env")
-@click.argument("id")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; any other needs a token.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0 for any that is free.")
-@click.option("--token-env", default=None, help="Variable that holds the token; CALLGYM_SERVE_TOKEN where it is set.")
-@click.option("--max-sessions", type=click.IntRange(min=1), default=1024, show_default=True)
-@click.option("--session-seconds", type=click.FloatRange(min=0, min_open=True), default=900.0, show_default=True)
-@click.option("--call-seconds", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True)
-@_data
-@_split
-@_dialect
-@_more
-@explained
-def serve_env(
-    id: str,
-    host: str,
-    port: int,
-    token_env: str | None,
-    data: str,
-    split: str,
-    dialect: str | None,
-    more: dict[str, Any],
-    **limits: Any,
-) -> None:
-    """Serve an environment over HTTP and WebSocket, for RemoteEnv, OpenEnv's clients, and other languages."""
-    from callgym.rollouts.env_server.app import env_limits
-    from callgym.rollouts.env_server.run import serve_env, speaks_websocket
-    from callgym.tool_backends.server.run import read_token
-
-    find_environment(id)
-    if not speaks_websocket():
-        click.echo("callgym: HTTP only; for /ws, which OpenEnv's clients use: pip install websockets", err=True)
-    serve_env(
-        id,
-        env_options={"data": data, "split": split, "dialect": dialect, **more},
-        host=host,
-        port=port,
-        token=read_token(token_env),
-        limits=env_limits(**limits),
-        announce=lambda url: click.echo(f"callgym: {id} at {url}"),
-    )
 
 
 @main.command()

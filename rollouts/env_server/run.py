@@ -10,23 +10,20 @@ As with the tool server: it is for this machine unless it has a token, and what 
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from callgym.envs.base import ToolEnv
 from callgym.rollouts.env_server.app import env_limits, make_env_app
 from callgym.tool_backends.server.limits import ServerLimits
-from callgym.tool_backends.server.run import address_of, check_address, listening, make_server
+from callgym.tool_backends.server.run import check_address, make_server, run_server, serving
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
 __all__ = ["serve_env", "serving_env", "speaks_websocket"]
-
-_GRACE_S = 4
 
 
 def serve_env(
@@ -57,31 +54,18 @@ def serve_env(
     """
     limits = limits or env_limits()
     check_address(host, port, token)
-    server = make_server(
-        make_env_app(env, env_options=env_options, token=token, limits=limits), limits, websockets=speaks_websocket()
-    )
-    with listening(host, port) as listener:
-        announce(address_of(listener))
-        server.run(sockets=[listener])
+    app = make_env_app(env, env_options=env_options, token=token, limits=limits)
+    run_server(make_server(app, limits, websockets=speaks_websocket()), host, port, announce)
 
 
-@contextlib.contextmanager
-def serving_env(app: Starlette, limits: ServerLimits | None = None) -> Iterator[str]:
+def serving_env(app: Starlette, limits: ServerLimits | None = None) -> AbstractContextManager[str]:
     """Run an application on this machine, in a thread, as long as the block lasts; gives its URL.
 
     Args:
         app: From ``make_env_app``.
         limits: How many connections, how slow a request may come, how long a message may be.
     """
-    server = make_server(app, limits or env_limits(), websockets=speaks_websocket())
-    with listening("127.0.0.1", 0) as listener:
-        thread = threading.Thread(target=server.run, args=([listener],), name="callgym-env-server", daemon=True)
-        thread.start()
-        try:
-            yield address_of(listener)
-        finally:
-            server.should_exit = True
-            thread.join(_GRACE_S)
+    return serving(app, limits or env_limits(), websockets=speaks_websocket())
 
 
 def speaks_websocket() -> bool:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import uvicorn
     from starlette.applications import Starlette
 
-__all__ = ["TOKEN_ENV", "address_of", "check_address", "listening", "make_server", "read_token", "serve", "serving"]
+__all__ = ["TOKEN_ENV", "check_address", "make_server", "read_token", "run_server", "serve", "serving"]
 
 TOKEN_ENV = "CALLGYM_SERVE_TOKEN"
 """The environment variable that holds the token, on both sides, unless another is named."""
@@ -84,26 +84,31 @@ def serve(
     """
     limits = limits or ServerLimits()
     check_address(host, port, token)
-    server = make_server(make_app(backend, token=token, limits=limits, **options), limits)
-    with listening(host, port) as listener:
-        announce(address_of(listener))
+    run_server(make_server(make_app(backend, token=token, limits=limits, **options), limits), host, port, announce)
+
+
+def run_server(server: uvicorn.Server, host: str, port: int, announce: Callable[[str], None]) -> None:
+    """Listen, say where, and serve until the process is told to stop. Raises OSError where it cannot listen."""
+    with _listening(host, port) as listener:
+        announce(_url(listener))
         server.run(sockets=[listener])
 
 
 @contextlib.contextmanager
-def serving(app: Starlette, limits: ServerLimits | None = None) -> Iterator[str]:
+def serving(app: Starlette, limits: ServerLimits | None = None, *, websockets: bool = False) -> Iterator[str]:
     """Run an application on this machine, in a thread, as long as the block lasts; gives its URL.
 
     Args:
         app: From ``make_app``.
-        limits: How many connections, and how slow a request may come.
+        limits: How many connections, how slow a request may come, how long a message may be.
+        websockets: Whether connections may be turned into WebSockets.
     """
-    server = make_server(app, limits or ServerLimits())
-    with listening("127.0.0.1", 0) as listener:
+    server = make_server(app, limits or ServerLimits(), websockets=websockets)
+    with _listening("127.0.0.1", 0) as listener:
         thread = threading.Thread(target=server.run, args=([listener],), name="callgym-server", daemon=True)
         thread.start()
         try:
-            yield address_of(listener)
+            yield _url(listener)
         finally:
             server.should_exit = True
             thread.join(_GRACE_S + 2)
@@ -129,8 +134,7 @@ def _is_this_machine(host: str) -> bool:
         return False
 
 
-def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens."""
+def _listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # By the protocol's name: asyncio lets small answers leave at once only where it sees that it is TCP.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -145,8 +149,7 @@ def listening(host: str, port: int) -> socket.socket:
     return listener
 
 
-def address_of(listener: socket.socket) -> str:
-    """Its address as a URL."""
+def _url(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
