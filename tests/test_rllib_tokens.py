@@ -237,8 +237,8 @@ def test_a_spelled_action_is_read_as_it_was_written(tokenizer: Any) -> None:
     assert env.conversation.completion_ids[: len(ids)] == ids
 
 
-@pytest.mark.parametrize("finished", [0, 1, 2])
-def test_an_action_that_is_cut_off_is_not_sent(finished: int, tokenizer: Any) -> None:
+@pytest.mark.parametrize(("finished", "paid"), [(0, 0.0), (1, 1 / 6), (2, 0.25)])
+def test_an_action_that_is_cut_off_is_not_sent(finished: int, paid: float, tokenizer: Any) -> None:
     env = make(tokenizer, max_action_tokens=24)
     env.reset(seed=5, options={"task": 0})
     for _ in range(finished):
@@ -250,10 +250,12 @@ def test_an_action_that_is_cut_off_is_not_sent(finished: int, tokenizer: Any) ->
     _, reward, terminated, truncated, info = env.step(filler)
     episode = info["episode"]
     assert (terminated, truncated, info["scored"]) == (False, True, True)
-    assert (episode.ended, len(episode.steps), episode.seed) == ("truncated", finished, 5)
+    assert (episode.ended, len(episode.steps), episode.seed) == ("truncated", finished + 1, 5)
+    assert episode.steps[-1].calls == ()  # on record, not made
+    assert info["cut"] == episode.steps[-1].action
     assert info["cut"].startswith("[Buy(thing='pot')]")
     assert reward == pytest.approx(episode.episode_return)
-    assert episode.episode_return == (0.25 if finished else 0.0)
+    assert episode.episode_return == pytest.approx(paid)
     with pytest.raises(gym.error.ResetNeeded):
         env.step(filler)
 

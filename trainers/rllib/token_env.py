@@ -143,14 +143,13 @@ class TokenEnv(gym.Env[Observation, int]):
         follows = int(self.np_random.integers(_MAX_SEED))
         self._seed = follows if seed is None else seed
         delta, info = self.tool_env.reset(seed=self._seed, options={"task": (options or {}).get("task", drawn)})
-        self._prompt, self._messages, self._tools = delta, info["messages"], info["tools"]
+        self._messages, self._tools = info["messages"], info["tools"]
         self._dialect = self.tool_env.dialect
         self._renderer = self._renderer_of(self._dialect)
         self._ends = self._end_tokens()
         self._conversation = Conversation(self._renderer.prompt(delta, self._messages, self._tools))
         self._recent = np.full(self._window, self._pad, dtype=np.int32)
         self._length = 0
-        self._actions = 0
         self._overflowed = False
         self._paid = 0.0
         self._running = True
@@ -188,7 +187,6 @@ class TokenEnv(gym.Env[Observation, int]):
         self._conversation.add_action(self._written, None)
         text = self._opened + self._decode(self._written if self._ends[ended] else self._written[:-1])
         delta, reward, terminated, truncated, info = self.tool_env.step(text)
-        self._actions += 1
         self._paid += reward
         if terminated or truncated:
             return self._end(info["episode"], reward, terminated, {"action": text})
@@ -202,10 +200,11 @@ class TokenEnv(gym.Env[Observation, int]):
 
     def _cut_off(self) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         self._conversation.add_action(self._written, None)
-        episode = self.tool_env.truncate() if self._actions else self._without_an_action()
+        written = self._opened + self._decode(self._written)
+        episode = self.tool_env.truncate(written)
         known = episode.episode_return
         reward = float("nan") if known is None else known - self._paid
-        return self._end(episode, reward, False, {"cut": self._opened + self._decode(self._written)})
+        return self._end(episode, reward, False, {"cut": written})
 
     def _end(
         self, episode: Episode, reward: float, terminated: bool, info: dict[str, Any]
@@ -214,23 +213,6 @@ class TokenEnv(gym.Env[Observation, int]):
         scored = episode.episode_return is not None
         info = {"cut": "", **info, "episode": episode, "scored": scored, "overflowed": self._overflowed}
         return self._observe(), reward, terminated, not terminated, info
-
-    def _without_an_action(self) -> Episode:
-        """The record of an episode whose first action was cut off: ``ToolEnv.truncate`` wants a step."""
-        env = self.tool_env
-        record = Episode(
-            env_id=env.env_id,
-            task_id=env.task.id,
-            seed=self._seed,
-            config=env.config,
-            data=env.source.kind,
-            prompt=self._prompt,
-            ended="truncated",
-            state=env.final_state(),
-            rubric=env.rubric.name,
-        )
-        value, scores = env.rubric.score(env.task, record)
-        return record.model_copy(update={"rewards": scores, "episode_return": value})
 
     def _begin_action(self) -> None:
         self._written: list[int] = []
