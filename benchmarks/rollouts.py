@@ -315,7 +315,13 @@ def main() -> None:
     given = parser.parse_args()
     import ray
 
-    ray.init(num_cpus=max(4, os.cpu_count() or 1), include_dashboard=False, log_to_driver=False, logging_level="error")
+    ray.init(
+        "local",
+        num_cpus=max(4, os.cpu_count() or 1),
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="error",
+    )
     found: dict[str, Any] = {}
     if given.kill:
         found["kill"] = kill_test(given.episodes, given.every, given.tool_seconds)

@@ -78,7 +78,7 @@ def main(arguments: Arguments) -> int:
     }
     for name, value in result["floors"].items():
         print(f"{name:>20}: {value:.3f}")
-    ray.init(num_cpus=arguments.num_env_runners + 1, include_dashboard=False, log_to_driver=False)
+    ray.init("local", num_cpus=arguments.num_env_runners + 1, include_dashboard=False, log_to_driver=False)
     try:
         for seed in arguments.seeds:
             result["runs"].append(train(arguments, env, seed))

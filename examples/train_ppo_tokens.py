@@ -239,7 +239,7 @@ def main(arguments: Arguments, seeds: Sequence[int]) -> list[Outcome]:
     torch.set_num_threads(1)
     out = Path(arguments.out)
     out.mkdir(parents=True, exist_ok=True)
-    ray.init(include_dashboard=False, log_to_driver=False, ignore_reinit_error=True)
+    ray.init("local", include_dashboard=False, log_to_driver=False, ignore_reinit_error=True)
     outcomes = [run(arguments, seed) for seed in seeds]
     ray.shutdown()
     print(table(outcomes))

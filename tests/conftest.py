@@ -59,6 +59,6 @@ def ray_cluster() -> Iterator[Any]:
     """A Ray cluster of this test process, shared by all its tests."""
     ray = pytest.importorskip("ray")
     if not ray.is_initialized():
-        ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False, logging_level="error")
+        ray.init("local", num_cpus=8, include_dashboard=False, log_to_driver=False, logging_level="error")
     yield ray
     ray.shutdown()

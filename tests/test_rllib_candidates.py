@@ -444,7 +444,7 @@ def test_the_example_learns(tmp_path: Path, rllib: Any, monkeypatch: pytest.Monk
     example = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = example  # dataclasses look their module up
     spec.loader.exec_module(example)
-    monkeypatch.setattr(example.ray, "init", lambda **options: None)  # the cluster of these tests
+    monkeypatch.setattr(example.ray, "init", lambda *address, **options: None)  # the cluster of these tests
     monkeypatch.setattr(example.ray, "shutdown", lambda: None)
     out = tmp_path / "run.json"
     words = ["--seeds", "0", "--iterations", "6", "--eval-episodes", "200", "--margin", "0.3", "--out"]
