@@ -121,6 +121,7 @@ class Rollouts:
         local = LocalStage({"": maker}, seats or batch_size, limits)
         self._stage: Stage = local
         self._retries: Retries | None = None
+        self._streaming = False
         self.plan = Plan.of(local.seat().tool_env, policy.name, seed)
         """What the episodes are."""
         try:
@@ -129,7 +130,10 @@ class Rollouts:
                 self._stage = workers.open({"": maker}, policy, limits or RolloutLimits(), seats or 2 * batch_size)
                 local.close()
         except BaseException:
-            local.close()
+            with contextlib.ExitStack() as closing:
+                closing.callback(local.close)
+                if self._stage is not local:
+                    closing.callback(self._stage.close)
             raise
         if workers is not None or limits is not None:
             self._stage = self._retries = Retries(self._stage, (limits or RolloutLimits()).attempts)
@@ -147,14 +151,23 @@ class Rollouts:
             order: ``finished``: each as it ends. ``index``: in the order of ``indices``; at most four times the seats
                 wait for one that takes long, then no more begin.
 
+        A stream that is closed early, or broken off by an exception, drops what is under way.
+
         Raises:
-            ConfigurationError: The policy gave no action for each situation.
+            ConfigurationError: The policy gave no action for each situation, or another stream of this object is open.
         """
         if order not in ("finished", "index"):
             raise ConfigurationError(f"order is 'finished' or 'index', got {order!r}")
-        if order == "finished":
-            yield from self._finished(self._starts(indices))
-            return
+        if self._streaming:
+            raise ConfigurationError("one stream at a time: close() the one before, or make another Rollouts")
+        self._streaming = True
+        try:
+            yield from self._finished(self._starts(indices)) if order == "finished" else self._in_order(indices)
+        finally:
+            self._streaming = False
+            self._stage.drop()
+
+    def _in_order(self, indices: Iterable[int]) -> Iterator[Played]:
         wanted: deque[int] = deque()
         done: dict[int, Played] = {}
         limit = 4 * max(1, self._stage.free)

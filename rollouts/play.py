@@ -34,7 +34,7 @@ def play(
         patience: Most seconds that the policy waits for a full batch.
 
     Raises:
-        ConfigurationError: The policy gave no action for each situation.
+        ConfigurationError: The policy gave no action for each situation, or the stage was closed meanwhile.
     """
     seeds: dict[int, int] = {}
     transcripts: dict[int, Transcript] = {}
@@ -71,9 +71,11 @@ def play(
         if more and fresh and stage.free > 0:
             continue
         if not ready:
-            if not stage.waiting and not more:
-                return
-            continue
+            if stage.waiting or (more and stage.free > 0):
+                continue
+            if more:
+                raise ConfigurationError("no more episodes can be played here: the stage was closed")
+            return
         batch = list(itertools.islice(ready, batch_size))
         for key in batch:
             del ready[key]

@@ -69,6 +69,11 @@ class Retries:
             passed.append(outcome)
         return passed
 
+    def drop(self) -> None:
+        """Forget the episodes under way."""
+        self._tried.clear()
+        self._stage.drop()
+
     def close(self) -> None:
         """Close the stage."""
         self._stage.close()

@@ -173,6 +173,9 @@ class Stage(Protocol):
             timeout: Most seconds to wait; no end by default.
         """
 
+    def drop(self) -> None:
+        """Forget the episodes under way: nothing comes of them any more, and others may be started."""
+
     def close(self) -> None:
         """Close the environments; episodes under way are dropped."""
 

@@ -19,7 +19,7 @@ from typing import Any
 from callgym.envs.base import ToolEnv
 from callgym.errors import CallGymError, ConfigurationError
 from callgym.rollouts.policy import Policy, Situation, get_policy
-from callgym.rollouts.ray.ray_stage import connect, import_ray
+from callgym.rollouts.ray.ray_stage import connect, disconnect, first_line, import_ray
 from callgym.rollouts.ray.workers import RayWorkers
 from callgym.rollouts.stage import EnvView
 
@@ -42,6 +42,7 @@ class ActorPolicy:
         batch_size: int = 64,
         window_seconds: float = 0.005,
         address: str | None = None,
+        start_seconds: float = 600.0,
         **options: Any,
     ) -> None:
         """Start the actor, and wait until its policy is loaded.
@@ -53,6 +54,7 @@ class ActorPolicy:
             batch_size: Most situations in one ``act`` of the policy.
             window_seconds: How long a batch that is not full waits for other askers.
             address: A cluster's address, as in ``RayWorkers``.
+            start_seconds: Most seconds until the policy is loaded.
             options: Options of ``get_policy``.
 
         Raises:
@@ -60,20 +62,40 @@ class ActorPolicy:
             MissingPackageError: Ray is not installed.
         """
         ray = import_ray()
+        arguments = (policy, options, batch_size, window_seconds)
         if batch_size < 1:
             raise ConfigurationError(f"batch_size is a whole number of at least 1, got {batch_size!r}")
-        connect(ray, RayWorkers(1, address=address))
-        there = ray.cluster_resources().get("GPU", 0.0)
-        if gpus > there:
-            raise ConfigurationError(f"the policy asks for {gpus:g} GPU, and the cluster has {there:g}")
-        actor = ray.remote(num_gpus=gpus, num_cpus=cpus, max_restarts=3, max_task_retries=3, max_concurrency=1000)(
-            _Host
-        )
-        self._actor = actor.remote(policy, options, batch_size, window_seconds)
+        self._actor: Any = None
+        self._connection = connect(ray, RayWorkers(1, address=address))
         try:
-            self.name: str = ray.get(self._actor.name.remote())
-        except ray.exceptions.RayActorError as error:
-            raise ConfigurationError(f"the policy cannot be made in its actor: {error}") from error
+            self.name = self._start(ray, {"num_gpus": gpus, "num_cpus": cpus}, start_seconds, arguments)
+        except BaseException:
+            self.end()
+            raise
+
+    def _start(self, ray: Any, asked: dict[str, float], start_seconds: float, arguments: tuple[Any, ...]) -> str:
+        there = ray.cluster_resources()
+        for kind, share in (("GPU", asked["num_gpus"]), ("CPU", asked["num_cpus"])):
+            if share > there.get(kind, 0.0):
+                raise ConfigurationError(
+                    f"the policy asks for {share:g} {kind}, and the cluster has {there.get(kind, 0.0):g}"
+                )
+        actor = ray.remote(max_restarts=3, max_task_retries=3, max_concurrency=1000, **asked)(_Host)
+        self._actor = actor.remote(*arguments)
+        kinds = ray.exceptions
+        try:
+            name: str = ray.get(self._actor.name.remote(), timeout=start_seconds)
+        except kinds.GetTimeoutError:
+            free = ray.available_resources().get("CPU", 0.0)
+            raise ConfigurationError(
+                f"the policy is not loaded after {start_seconds:g} seconds; it asks for {asked['num_cpus']:g} CPU, of "
+                f"which {free:g} are free now"
+            ) from None
+        except kinds.RayTaskError as error:
+            raise ConfigurationError(f"the policy cannot be made in its actor: {error.cause}") from None
+        except kinds.RayError as error:
+            raise ConfigurationError(f"the policy cannot be made in its actor: {first_line(error)}") from error
+        return name
 
     def act(self, situations: Sequence[Situation]) -> list[str]:
         """The policy's actions.
@@ -86,6 +108,8 @@ class ActorPolicy:
             actions: list[str] = ray.get(self._actor.act.remote([_portable(situation) for situation in situations]))
         except ray.exceptions.RayTaskError as error:
             raise ConfigurationError(f"policy {self.name!r} failed in its actor: {error.cause}") from error
+        except ray.exceptions.RayError as error:
+            raise ConfigurationError(f"policy {self.name!r} has lost its actor: {first_line(error)}") from error
         return actions
 
     def close(self) -> None:
@@ -93,7 +117,10 @@ class ActorPolicy:
 
     def end(self) -> None:
         """End the actor, for all who share it."""
-        import_ray().kill(self._actor)
+        ray = import_ray()
+        if self._actor is not None and ray.is_initialized():
+            ray.kill(self._actor)
+        disconnect(ray, self._connection)
 
 
 class _Host:
@@ -102,7 +129,11 @@ class _Host:
     def __init__(
         self, policy: str | Callable[[], Policy], options: dict[str, Any], batch_size: int, window_seconds: float
     ) -> None:
-        self._policy = get_policy(policy, **options) if isinstance(policy, str) else policy()
+        self._fault = ""
+        try:
+            self._policy = get_policy(policy, **options) if isinstance(policy, str) else policy()
+        except Exception as error:  # as text, and when it is asked for: what was raised may not travel
+            self._fault = f"{type(error).__name__}: {error}"
         self._batch_size = batch_size
         self._window = window_seconds
         self._asked: deque[tuple[list[Situation], asyncio.Future[list[str]]]] = deque()
@@ -110,6 +141,8 @@ class _Host:
 
     async def name(self) -> str:
         """The policy's name."""
+        if self._fault:
+            raise ConfigurationError(self._fault)
         return self._policy.name
 
     async def act(self, situations: list[Situation]) -> list[str]:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from callgym.errors import ConfigurationError, MissingPackageError
@@ -21,7 +22,10 @@ from callgym.rollouts.ray.worker import Batch, Recipe, Worker, packed_recipe
 from callgym.rollouts.ray.workers import RayWorkers
 from callgym.rollouts.stage import Act, Ended, Failed, Failure, Outcome, Start, Turn
 
-__all__ = ["RayStage", "connect", "import_ray"]
+__all__ = ["RayStage", "connect", "disconnect", "first_line", "import_ray"]
+
+_connecting = threading.Lock()
+_holders: set[object] = set()
 
 _MOST_CALLS = 2
 _TICK_SECONDS = 0.5
@@ -39,15 +43,16 @@ class _Hand:
     """Reference of ``ready``, until it has answered."""
     born: float
     told: dict[str, Any] = field(default_factory=dict)
-    keys: dict[int, None] = field(default_factory=dict)
+    keys: dict[int, int] = field(default_factory=dict)
+    """Episodes it plays, and what they are called there: what was dropped and begun again is another one."""
     alone: bool = False
     batch: Batch = field(default_factory=Batch)
     calls: dict[Any, float] = field(default_factory=dict)
     """Exchanges under way, and since when."""
+    exchanges: int = 0
+    """How many were begun so far."""
     asked: tuple[Any, float] | None = None
     """A question what it is stepping, and since when."""
-    answered: bool = False
-    """Whether an outcome has ever come of it."""
 
 
 class RayStage:
@@ -67,6 +72,8 @@ class RayStage:
         self._hands: list[_Hand] = []
         self._outcomes: deque[Outcome] = deque()
         self._where: dict[int, _Hand] = {}
+        self._called: dict[int, int] = {}
+        self._begun = 0
         self._before: dict[int, int] = {}
         self._waits_for_action: set[int] = set()
         self._queued: deque[Start] = deque()
@@ -77,7 +84,7 @@ class RayStage:
         import ray.cloudpickle
 
         self._recipe = packed_recipe(recipe, ray.cloudpickle.dumps)
-        self._own_cluster = connect(self._ray, workers)
+        self._connection = connect(self._ray, workers)
         try:
             self._actor_class = self._ray.remote(
                 num_cpus=workers.cpus,
@@ -115,7 +122,8 @@ class RayStage:
         for act in acts:
             if act.key in self._waits_for_action:
                 self._waits_for_action.discard(act.key)
-                self._where[act.key].batch.acts.append(act)
+                hand = self._where[act.key]
+                hand.batch.acts.append(replace(act, key=hand.keys[act.key]))
         self._send()
 
     def truncate(self, keys: Sequence[int]) -> None:
@@ -123,7 +131,8 @@ class RayStage:
         for key in keys:
             if key in self._waits_for_action:
                 self._waits_for_action.discard(key)
-                self._where[key].batch.truncates.append(key)
+                hand = self._where[key]
+                hand.batch.truncates.append(hand.keys[key])
         self._send()
 
     def outcomes(self, timeout: float | None = None) -> list[Outcome]:
@@ -142,8 +151,19 @@ class RayStage:
                 break
         found = list(self._outcomes)
         self._outcomes.clear()
-        self._waits_for_action.update(outcome.key for outcome in found if isinstance(outcome, Turn))
         return found
+
+    def drop(self) -> None:
+        """Forget the episodes under way. Where workers write the actions, what has begun there plays on, unheard."""
+        for hand in self._hands:
+            if hand.keys:
+                hand.batch = Batch(drop=True)
+            hand.keys.clear()
+            hand.alone = False
+        for forgotten in (self._where, self._called, self._before, self._queued, self._outcomes):
+            forgotten.clear()
+        self._waits_for_action.clear()
+        self._send()
 
     @property
     def processes(self) -> list[dict[str, Any]]:
@@ -152,15 +172,11 @@ class RayStage:
 
     def close(self) -> None:
         """End the workers; episodes under way are dropped. A cluster that was started for them ends, too."""
-        for hand in self._hands:
+        hands, self._hands = self._hands, []
+        self.drop()
+        for hand in hands:
             self._kill(hand)
-        self._hands.clear()
-        self._where.clear()
-        self._queued.clear()
-        self._waits_for_action.clear()
-        if self._own_cluster:
-            self._own_cluster = False
-            self._ray.shutdown()
+        disconnect(self._ray, self._connection)
 
     # Workers come and go.
 
@@ -182,35 +198,65 @@ class RayStage:
         hand = next(hand for hand in self._hands if hand.ready is ref)
         try:
             hand.told = self._ray.get(ref)
-        except self._ray.exceptions.RayTaskError as error:
-            if isinstance(error.cause, ConfigurationError):
-                raise ConfigurationError(f"worker {hand.number}: {error.cause}") from None
-            raise
-        except self._ray.exceptions.RayActorError as error:
-            self._lose(hand, error)
+        except self._ray.exceptions.RayError as error:
+            self._suffer(hand, error)
             return
         hand.ready = None
+        self._in_vain = 0
 
     def _lose(self, hand: _Hand, error: Exception) -> None:
         """A worker is gone: its episodes come out as failed, and another takes its place."""
         self.lost += 1
-        self._in_vain = 0 if hand.answered else self._in_vain + 1
-        words = f"worker {hand.number} was lost: {_first_line(error)}"
+        words = f"worker {hand.number} was lost: {first_line(error)}"
+        in_vain = hand.ready is not None
         for key in list(hand.keys):
-            self._forget(key, Failed(key, Failure("worker_lost", words)))
-        self._replace(hand)
-        if self._in_vain >= _MOST_STARTS_IN_VAIN * self._workers.count:
+            self._forget(key, Failed(key, Failure("worker_lost", words), blamed=not in_vain))
+        self._in_vain += in_vain
+        if not in_vain or self._in_vain < _MOST_STARTS_IN_VAIN * self._workers.count:
+            self._replace(hand)
+            return
+        self._dismiss(hand)
+        if all(other.ready is not None for other in self._hands):
             raise ConfigurationError(
-                f"{self._in_vain} workers were lost one after another before anything came of them; the last: "
-                f"{_first_line(error)}"
+                f"{self._in_vain} workers were lost one after another before they were ready; the last: "
+                f"{first_line(error)}"
             )
 
+    def _suffer(self, hand: _Hand, error: Exception) -> None:
+        """What came of a call in place of an answer: the worker's end, or the run's.
+
+        Raises:
+            ConfigurationError: What no other worker would do better.
+        """
+        kinds = self._ray.exceptions
+        lost = (
+            kinds.RayActorError,
+            kinds.ObjectLostError,  # what it sent went down with its machine
+            kinds.NodeDiedError,
+            kinds.OutOfMemoryError,
+            kinds.TaskCancelledError,  # an interrupt, which a tool may have raised
+        )
+        cause = error.cause if isinstance(error, kinds.RayTaskError) else None
+        if isinstance(error, lost) or isinstance(cause, lost):
+            self._lose(hand, error if cause is None else cause)
+            return
+        if isinstance(cause, ConfigurationError):
+            raise ConfigurationError(f"worker {hand.number}: {cause}") from None
+        if cause is not None:
+            raise ConfigurationError(f"worker {hand.number}: {type(cause).__name__}: {first_line(cause)}") from error
+        raise self._explained(error) from error
+
     def _replace(self, hand: _Hand) -> None:
-        self._kill(hand)
-        self._hands.remove(hand)
+        self._dismiss(hand)
         self._hire()
 
+    def _dismiss(self, hand: _Hand) -> None:
+        self._kill(hand)
+        self._hands.remove(hand)
+
     def _kill(self, hand: _Hand) -> None:
+        if not self._ray.is_initialized():  # else Ray would start a cluster to end it in
+            return
         with contextlib.suppress(Exception):  # it may be gone already
             self._ray.kill(hand.actor, no_restart=True)
 
@@ -224,10 +270,12 @@ class RayStage:
             if hand is None:
                 self._queued.append(start)
                 continue
-            hand.keys[start.key] = None
+            self._begun = called = self._begun + 1
+            hand.keys[start.key] = called
             hand.alone = start.alone
-            hand.batch.starts.append(start)
+            hand.batch.starts.append(replace(start, key=called))
             self._where[start.key] = hand
+            self._called[called] = start.key
 
     def _hand_for(self, start: Start) -> _Hand | None:
         if start.alone:
@@ -245,7 +293,7 @@ class RayStage:
     def _forget(self, key: int, outcome: Ended | Failed) -> None:
         """An episode is over, or broken."""
         hand = self._where.pop(key)
-        del hand.keys[key]
+        del self._called[hand.keys.pop(key)]
         hand.alone = False
         self._waits_for_action.discard(key)
         if isinstance(outcome, Failed):
@@ -262,7 +310,9 @@ class RayStage:
                 continue
             busy = any(key not in self._waits_for_action for key in hand.keys)
             if (hand.batch and len(hand.calls) < _MOST_CALLS) or (busy and not hand.calls):
-                ref = hand.actor.exchange.options(concurrency_group="exchange").remote(hand.batch)
+                hand.exchanges += 1
+                exchange = hand.actor.exchange.options(concurrency_group="exchange")
+                ref = exchange.remote(hand.exchanges, hand.batch)
                 hand.calls[ref] = time.monotonic()
                 hand.batch = Batch()
 
@@ -287,22 +337,20 @@ class RayStage:
             return  # lost while others were received
         try:
             packed = self._ray.get(ref)
-        except self._ray.exceptions.RayActorError as error:
-            self._lose(hand, error)
-            return
-        except self._ray.exceptions.RayTaskError as error:
-            if isinstance(error.cause, ConfigurationError):
-                raise ConfigurationError(f"worker {hand.number}: {error.cause}") from None
-            raise
         except self._ray.exceptions.RayError as error:
-            raise self._explained(error) from error
+            self._suffer(hand, error)
+            return
         hand.calls.pop(ref, None)
         for outcome in map(pickle.loads, packed):
-            hand.answered = True
+            key = self._called.get(outcome.key)
+            if key is None:  # dropped meanwhile
+                continue
+            outcome = replace(outcome, key=key)
             if isinstance(outcome, Turn):
+                self._waits_for_action.add(key)
                 self._outcomes.append(outcome)
             else:
-                self._forget(outcome.key, outcome)
+                self._forget(key, outcome)
 
     # Steps that hold their process for ever.
 
@@ -335,8 +383,8 @@ class RayStage:
                 self._end_hang(hand, stepping[0], f"a step took longer than {limit:g} seconds")
 
     def _end_hang(self, hand: _Hand, culprit: int | None, words: str) -> None:
-        for key in list(hand.keys):
-            blamed = culprit is None or key == culprit
+        for key, called in list(hand.keys.items()):
+            blamed = culprit is None or called == culprit
             self._forget(key, Failed(key, Failure("step_timeout", words), blamed))
         self._replace(hand)
 
@@ -344,8 +392,7 @@ class RayStage:
         """A worker that Ray finds no room for: go on with the others, if there are any."""
         if not any(other.ready is None for other in self._hands):
             raise self._no_room()
-        self._kill(hand)
-        self._hands.remove(hand)
+        self._dismiss(hand)
         for key in list(hand.keys):
             self._forget(key, Failed(key, Failure("worker_lost", "there was no room for a worker"), blamed=False))
 
@@ -365,7 +412,7 @@ class RayStage:
             mend = "the machine is out of memory: ask for fewer workers"
         else:
             mend = "the cluster failed"
-        return ConfigurationError(f"{mend} ({type(error).__name__}: {_first_line(error)})")
+        return ConfigurationError(f"{mend} ({type(error).__name__}: {first_line(error)})")
 
 
 def import_ray() -> Any:
@@ -382,25 +429,44 @@ def import_ray() -> Any:
     return ray
 
 
-def connect(ray: Any, workers: RayWorkers) -> bool:
-    """Connect to the cluster; whether it was started here and is this run's own."""
-    if ray.is_initialized():
-        return False
-    address = workers.address or os.environ.get("RAY_ADDRESS")
+def connect(ray: Any, workers: RayWorkers) -> object:
+    """Connect to the cluster, or share a connection that was made here; what is returned is for ``disconnect``."""
+    holder = object()
+    with _connecting:
+        if ray.is_initialized():
+            if _holders:
+                _holders.add(holder)
+            return holder
+        _holders.clear()  # somebody else has disconnected them
+        _connect(ray, workers.address or os.environ.get("RAY_ADDRESS"))
+        _holders.add(holder)
+    return holder
+
+
+def disconnect(ray: Any, holder: object) -> None:
+    """End a connection that was made here with its last holder, and a cluster that was started for it."""
+    with _connecting:
+        if holder in _holders:
+            _holders.remove(holder)
+            if not _holders:
+                ray.shutdown()
+
+
+def _connect(ray: Any, address: str | None) -> None:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "warning"}
     if address is None:
-        ray.init(include_dashboard=False, **quiet)
-        return True
+        ray.init("local", include_dashboard=False, **quiet)
+        return
     try:
         ray.init(address=address, **quiet)
     except (ConnectionError, TimeoutError, ValueError, RuntimeError) as error:
         raise ConfigurationError(
-            f"no Ray cluster answers at {address!r} ({_first_line(error)}); start one with: ray start --head, "
+            f"no Ray cluster answers at {address!r} ({first_line(error)}); start one with: ray start --head, "
             "or leave the address out for one on this machine"
         ) from error
-    return True  # the connection is this run's own; closing it leaves the cluster as it is
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """What an exception says in its first line: Ray's go on for many."""
     lines: Iterator[str] = (line.strip() for line in str(error).splitlines())
     return next((line for line in lines if line), type(error).__name__)[:300]

@@ -1,12 +1,14 @@
 """What runs in a worker process: a local stage, and one method that moves whole batches.
 
 ``exchange`` takes what is to be begun and done, and gives what has come of it. A second ``exchange`` may come while the
-first one waits for tools; then the first returns. Everything that leaves is pickled here, one by one: an exception that
-cannot be pickled, or a record that holds what cannot, spoils itself and nothing else.
+first one waits for tools; then the first returns. Ray may run the two in either order, so they are numbered. Everything
+that leaves is pickled here, one by one: an exception that cannot be pickled, or a record that holds what cannot, spoils
+itself and nothing else.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import pickle
@@ -57,9 +59,11 @@ class Batch:
     """Actions to take."""
     truncates: list[int] = field(default_factory=list)
     """Episodes to end."""
+    drop: bool = False
+    """Forget all episodes that came before."""
 
     def __bool__(self) -> bool:
-        return bool(self.starts or self.acts or self.truncates)
+        return bool(self.starts or self.acts or self.truncates or self.drop)
 
 
 class _Side(Protocol):
@@ -80,8 +84,8 @@ class Worker:
         self._recipe = recipe
         self._side: _Side | None = None
         self._stage: LocalStage | None = None
-        self._lock = threading.Lock()
-        self._calls = 0
+        self._taken = threading.Condition()
+        self._latest = 0
 
     def ready(self) -> dict[str, Any]:
         """Make the first environments, and say what this process is.
@@ -102,14 +106,23 @@ class Worker:
         self._side = _Stepping(stage) if recipe.policy is None else _Playing(stage, recipe.policy, recipe.episodes)
         return {"pid": os.getpid(), "torch": "torch" in sys.modules}
 
-    def exchange(self, batch: Batch) -> list[bytes]:
-        """Do what the batch says, wait until something has come of this or an earlier one, and hand that over."""
+    def exchange(self, number: int, batch: Batch) -> list[bytes]:
+        """Do what the batch says, wait until something has come of this or an earlier one, and hand that over.
+
+        Args:
+            number: Which exchange it is, from 1: they are taken in this order.
+            batch: What is to be done.
+        """
         assert self._side is not None
-        self._calls = number = self._calls + 1
-        self._side.wake()
-        with self._lock:  # one after another, in the order in which they came
-            self._side.take(batch)
-        return [_packed(outcome) for outcome in self._side.outcomes(lambda: self._calls != number)]
+        with self._taken:
+            self._taken.wait_for(lambda: self._latest == number - 1)
+            self._latest = number
+            self._side.wake()
+            try:
+                self._side.take(batch)
+            finally:
+                self._taken.notify_all()
+        return [_packed(outcome) for outcome in self._side.outcomes(lambda: self._latest != number)]
 
     def stepping(self) -> tuple[int, float] | None:
         """The episode whose step holds this process now, and for how many seconds."""
@@ -123,6 +136,8 @@ class _Stepping:
         self._stage = stage
 
     def take(self, batch: Batch) -> None:
+        if batch.drop:
+            self._stage.drop()
         self._stage.start(batch.starts)
         self._stage.act(batch.acts)
         self._stage.truncate(batch.truncates)
@@ -153,6 +168,8 @@ class _Playing:
         threading.Thread(target=self._play, name="callgym-play", daemon=True).start()
 
     def take(self, batch: Batch) -> None:
+        if batch.drop:
+            self._forget_unbegun()
         with self._changed:
             self._under_way += len(batch.starts)
         for start in batch.starts:
@@ -171,6 +188,13 @@ class _Playing:
     def wake(self) -> None:
         with self._changed:
             self._changed.notify_all()
+
+    def _forget_unbegun(self) -> None:
+        """What is being played goes on to its end, which nobody waits for any more."""
+        with self._changed, contextlib.suppress(queue.Empty):
+            while True:
+                self._starts.get_nowait()
+                self._under_way -= 1
 
     def _play(self) -> None:
         try:
