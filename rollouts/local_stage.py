@@ -136,20 +136,19 @@ class LocalStage:
 
     def drop(self) -> None:
         """Forget the episodes under way: nothing comes of them any more, and their seats are free."""
-        with self._changed:
-            stepping = set(self._under_way)
-        if stepping:
-            ending = asyncio.run_coroutine_threadsafe(self._end_steps(), portal().loop)
-            concurrent.futures.wait([ending], _ENDING_SECONDS)
-        with self._changed:
+        with self._changed:  # from here on nobody hears of them
+            steps = [step for step in self._under_way.values() if step is not None]
+            stopped = [(key, seat) for key, (_, seat) in self._playing.items() if key in self._under_way]
             for key, (id, seat) in self._playing.items():
-                if key in stepping:  # stopped in the middle of a step
-                    self._spoiled.append((key, seat))
-                else:
+                if key not in self._under_way:
                     self._idle[id].append(seat)
             self._playing.clear()
             self._under_way.clear()
             self._outcomes.clear()
+            self._changed.notify_all()
+        if steps:
+            concurrent.futures.wait([asyncio.run_coroutine_threadsafe(_end(steps), portal().loop)], _ENDING_SECONDS)
+        self._spoiled.extend(stopped)
         self._close_spoiled()
 
     def close(self) -> None:
@@ -198,14 +197,6 @@ class LocalStage:
             with self._changed:
                 if self._playing.get(act.key, ("", None))[1] is seat:  # else it was dropped meanwhile
                     self._under_way[act.key] = asyncio.ensure_future(self._step_one(seat, act))
-
-    async def _end_steps(self) -> None:
-        with self._changed:
-            steps = [step for step in self._under_way.values() if step is not None]
-        for step in steps:
-            step.cancel()
-        if steps:
-            await asyncio.wait(steps)
 
     async def _step_one(self, seat: Seat, act: Act) -> None:
         began = time.monotonic()
@@ -282,6 +273,12 @@ class LocalStage:
                 return
             with self._hold(key), contextlib.suppress(*_BUGS):
                 seat.close()
+
+
+async def _end(steps: Sequence[asyncio.Task[None]]) -> None:
+    for step in steps:
+        step.cancel()
+    await asyncio.wait(steps)
 
 
 def _broken(key: int, error: BaseException) -> Failed:

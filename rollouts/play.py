@@ -13,11 +13,11 @@ from callgym.rollouts.stage import Act, Ended, Failed, Stage, Start, Turn
 __all__ = ["PATIENCE_SECONDS", "play"]
 
 PATIENCE_SECONDS = 0.2
-"""How long a batch that is not full waits for episodes whose tools run, before the policy writes for those it has."""
+"""How long the first batch, where it is not full, waits for episodes whose tools run."""
 
 
 def play(
-    stage: Stage, policy: Policy, starts: Iterator[Start | None], batch_size: int, patience: float = PATIENCE_SECONDS
+    stage: Stage, policy: Policy, starts: Iterator[Start | None], batch_size: int, patience: float | None = None
 ) -> Iterator[Ended | Failed]:
     """Each episode's end, as it comes.
 
@@ -31,7 +31,8 @@ def play(
         starts: The episodes, drawn one by one as seats become free. None says that there is none for now; where
             nothing is under way, the iterator waits for the next instead.
         batch_size: Most situations in one ``policy.act``.
-        patience: Most seconds that the policy waits for a full batch.
+        patience: Most seconds that the policy waits for a full batch; by default as long as it took to write the last
+            one: whatever comes then, that is never more than twice the least.
 
     Raises:
         ConfigurationError: The policy gave no action for each situation, or the stage was closed meanwhile.
@@ -41,6 +42,7 @@ def play(
     actions: dict[int, str] = {}
     ready: dict[int, None] = {}  # in the order in which they became so
     more = True
+    took = PATIENCE_SECONDS
     while True:
         fresh = True
         while more and fresh and stage.free > 0:
@@ -54,7 +56,7 @@ def play(
                 break
             seeds[following.key] = following.seed
             stage.start([following])
-        for outcome in _outcomes(stage, len(ready), batch_size, patience, more):
+        for outcome in _outcomes(stage, len(ready), batch_size, took if patience is None else patience, more):
             key = outcome.key
             if isinstance(outcome, Turn):
                 if outcome.step == 0:
@@ -79,7 +81,9 @@ def play(
         batch = list(itertools.islice(ready, batch_size))
         for key in batch:
             del ready[key]
+        began = time.monotonic()
         written = policy.act([transcripts[key].situation() for key in batch])
+        took = time.monotonic() - began
         if len(written) != len(batch):
             raise ConfigurationError(
                 f"policy {policy.name!r} gave {len(written)} actions for {len(batch)} situations; act() "

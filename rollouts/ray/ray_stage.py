@@ -125,6 +125,9 @@ class RayStage:
                 hand = self._where[act.key]
                 hand.batch.acts.append(replace(act, key=hand.keys[act.key]))
         self._send()
+        if any(hand.batch for hand in self._hands):  # all its calls are under way; those that have ended make room
+            self._collect(0.0)
+            self._send()
 
     def truncate(self, keys: Sequence[int]) -> None:
         """End episodes where they stand."""
@@ -151,6 +154,7 @@ class RayStage:
                 break
         found = list(self._outcomes)
         self._outcomes.clear()
+        self._send()  # what ends while the policy writes finds a call that waits for it
         return found
 
     def drop(self) -> None:

@@ -30,7 +30,7 @@ from callgym.rollouts.stage import Act, EnvView, Failed, Failure, Outcome, Start
 
 __all__ = ["Batch", "Recipe", "Worker"]
 
-_LINGER_SECONDS = 0.002  # what ends at nearly the same time travels together
+_LINGER_SECONDS = 0.0005  # what ends at nearly the same time travels together
 
 
 @dataclass(frozen=True, slots=True)
