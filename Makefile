@@ -11,13 +11,17 @@ SEEDS ?= 0
 export OMP_WAIT_POLICY ?= passive
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: demo test lint fuzz clean
+.PHONY: demo test slow lint fuzz clean
 
 demo: .venv/.demo
 	.venv/bin/python examples/demo.py --data "$(DATA)" --seeds $(SEEDS)
 
 test: .venv/.test
-	.venv/bin/python -m pytest --numprocesses auto --dist loadscope
+	.venv/bin/python -m pytest --numprocesses auto --dist loadscope -m "not slow"
+
+# What takes long: clusters that lose machines, processes that train together, runs that learn.
+slow: .venv/.test
+	.venv/bin/python -m pytest --numprocesses auto --dist loadscope -m slow
 
 lint: .venv/.test
 	.venv/bin/ruff check .

@@ -18,8 +18,8 @@ from callgym.envs.bfcl.categories import GROUPS
 from callgym.goal import CallsGoal, DecisionGoal
 from callgym.registry import ENVIRONMENTS
 from callgym.rollouts.adversarial import ADVERSARIES
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import get_policy
+from callgym.rollouts.runner import run_episodes
 from callgym.task import Task
 
 PROTOCOLS: dict[str, tuple[str, ...]] = {"apibank": ("step", "dialogue")}

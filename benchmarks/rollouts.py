@@ -29,9 +29,9 @@ import gymnasium as gym
 from callgym import GoldCall, Message, Task, Tool, ToolCall, ToolResult
 from callgym.envs.base import ToolEnv
 from callgym.goal import CallsGoal
-from callgym.rollouts.local import Rollouts, run_episodes
 from callgym.rollouts.policy import Situation
 from callgym.rollouts.ray.workers import RayWorkers
+from callgym.rollouts.runner import Rollouts, run_episodes
 
 QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
 CALL, ANSWER = '<tool_call>{"name": "look", "arguments": {"at": 3}}</tool_call>', "Done."

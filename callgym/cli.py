@@ -242,9 +242,9 @@ def evaluate(
     more: dict[str, Any],
 ) -> None:
     """Play episodes with a policy and report the mean return."""
-    from callgym.rollouts.local import run_episodes
     from callgym.rollouts.policy import get_policy
     from callgym.rollouts.ray.workers import RayWorkers
+    from callgym.rollouts.runner import run_episodes
 
     given = {"temperature": temperature, "max_new_tokens": max_new_tokens}
     settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -592,8 +592,8 @@ def write_pairs(
 
 
 def _play(id: str, policy: str, task: Any, options: dict[str, Any]) -> Any:
-    from callgym.rollouts.local import run_episodes
     from callgym.rollouts.policy import get_policy
+    from callgym.rollouts.runner import run_episodes
 
     result = run_episodes(id, get_policy(policy), episodes=1, env_options={**options, "data": [task]})
     return result.episodes[0]

@@ -32,7 +32,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 import gymnasium as gym
 
 from callgym.envs.apibank.starter import generate
-from callgym.rollouts.local import RolloutResult, run_episodes
+from callgym.rollouts.runner import RolloutResult, run_episodes
 from callgym.rollouts.transformers_policy import TransformersPolicy
 from callgym.show import episode_as_text
 from callgym.task import Task

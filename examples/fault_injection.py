@@ -14,8 +14,8 @@ from typing import Any
 
 from callgym.goal import CallsGoal
 from callgym.rewards import Rubric
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import Situation
+from callgym.rollouts.runner import run_episodes
 
 OUTCOME = Rubric(name="outcome", weights={"state_reached": 1.0, "final_answer": 1.0})
 

@@ -23,7 +23,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import GRPOConfig, GRPOTrainer
 
-from callgym.rollouts.local import run_episodes
+from callgym.rollouts.runner import run_episodes
 from callgym.rollouts.transformers_policy import TransformersPolicy
 from callgym.trainers.trl import EpisodeRollouts
 

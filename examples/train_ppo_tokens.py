@@ -36,7 +36,7 @@ from callgym import GoldCall, Message, Task, Tool, ToolCall
 from callgym.data import DataSource
 from callgym.envs.base import ToolEnv
 from callgym.goal import CallsGoal
-from callgym.rollouts.local import run_episodes
+from callgym.rollouts.runner import run_episodes
 from callgym.rollouts.transformers_policy import TransformersPolicy
 from callgym.tool_backends import PythonBackend, World
 from callgym.trainers.rllib.token_config import ppo_config, trained_model

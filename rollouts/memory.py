@@ -16,8 +16,8 @@ from callgym.envs.bfcl.files import BfclFiles
 from callgym.envs.bfcl.memory.snapshots import SCENARIOS, play_prerequisites, prerequisite_tasks
 from callgym.envs.bfcl.memory.starter import starter_prerequisites
 from callgym.errors import DataError
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import Policy
+from callgym.rollouts.runner import run_episodes
 from callgym.task import Task
 
 __all__ = ["fill_memories"]

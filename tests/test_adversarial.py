@@ -37,8 +37,8 @@ from callgym.rewards.call_match import call_match
 from callgym.rewards.matching import compare, match_calls
 from callgym.rewards.values import same_value
 from callgym.rollouts.adversarial import ADVERSARIES, Adversary, Knows
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import Situation, get_policy
+from callgym.rollouts.runner import run_episodes
 
 EPISODES = {"apibank": 100, "bfcl": 24}
 PROTOCOLS: dict[str, tuple[str, ...]] = {"apibank": ("step", "dialogue")}

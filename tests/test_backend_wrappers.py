@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 
 from callgym import ConfigurationError, DataError, Task, Tool, ToolCall, ToolResult
 from callgym.envs.base import ToolEnv, make_tool_env
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import get_policy
+from callgym.rollouts.runner import run_episodes
 from callgym.tool_backends import PythonBackend, Session, ToolBackend, ToolFailure, World, WrappedSession, acall, waits
 from callgym.tool_backends.base import UnknownState, known_state
 from callgym.tool_backends.cache import cached

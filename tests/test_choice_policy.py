@@ -18,8 +18,8 @@ from callgym.envs.base import make_tool_env
 from callgym.errors import ConfigurationError
 from callgym.rollouts import choice_policy
 from callgym.rollouts.choice_policy import ChoicePolicy, ServerChoicePolicy
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import Situation, get_policy
+from callgym.rollouts.runner import run_episodes
 from callgym.rollouts.server_policy import ServerError
 
 QUESTION = "<|im_start|>user\nWhat is 7 plus 3?<|im_end|>\n<|im_start|>assistant\n"

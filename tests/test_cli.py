@@ -352,6 +352,6 @@ def test_a_bug_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     def broken(*given: Any, **options: Any) -> None:
         raise KeyError("a bug")
 
-    monkeypatch.setattr("callgym.rollouts.local.run_episodes", broken)
+    monkeypatch.setattr("callgym.rollouts.runner.run_episodes", broken)
     result = run("eval", ID, "--policy", "oracle", *STARTER)
     assert isinstance(result.exception, KeyError)

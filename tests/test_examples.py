@@ -17,8 +17,8 @@ import gymnasium as gym
 import pytest
 
 from callgym import check_tool_env
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import get_policy
+from callgym.rollouts.runner import run_episodes
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 

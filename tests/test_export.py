@@ -22,8 +22,8 @@ from callgym.goal import AllGoal, AnswerGoal, CallsGoal, DecisionGoal, GoldCall,
 from callgym.message import Message
 from callgym.rewards import call_exact_match
 from callgym.rollouts.episodes import read_episodes
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import get_policy
+from callgym.rollouts.runner import run_episodes
 from callgym.trainers.export import ExportSummary, completion_messages, export_episodes, step_labels
 
 API_BANK = "apibank/L1-v0"

@@ -23,8 +23,8 @@ from callgym import ConfigurationError, Episode, Task, ToolCall, ToolResult
 from callgym.checker import HOSTILE_ACTIONS
 from callgym.envs.base import ToolEnv, make_tool_env
 from callgym.registry import ENVIRONMENTS
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import get_policy
+from callgym.rollouts.runner import run_episodes
 from callgym.tool_backends import Session, acall, waits
 from callgym.tool_backends.accepting import AcceptingBackend
 from callgym.tool_backends.faults import FAULTS, Fault, FaultySession, faulty, get_fault, get_faults, spec_of

@@ -38,8 +38,8 @@ from callgym import Task, ToolCall, ToolResult
 from callgym.envs.base import ToolEnv
 from callgym.errors import ConfigurationError, DataError
 from callgym.random_values import NoValue, random_arguments
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import get_policy
+from callgym.rollouts.runner import run_episodes
 from callgym.schema import ToolSchema
 from callgym.tool_backends import ToolFailure, World, acall, checked_call, waits
 from callgym.tool_backends.functions import FunctionBackend, FunctionSession, tool

@@ -37,8 +37,8 @@ from callgym.errors import ConfigurationError, DataError
 from callgym.goal import DecisionGoal
 from callgym.json_value import write_json
 from callgym.message import Message
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import get_policy
+from callgym.rollouts.runner import run_episodes
 from callgym.task import Task
 from callgym.tool import Tool
 from callgym.tool_backends import PythonBackend, ToolFailure, World

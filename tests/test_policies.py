@@ -23,8 +23,8 @@ from callgym.envs.bfcl.categories import GROUPS
 from callgym.errors import ConfigurationError
 from callgym.goal import CallsGoal, DecisionGoal, GoldCall
 from callgym.random_values import NoValue, random_arguments
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import Situation, get_policy
+from callgym.rollouts.runner import run_episodes
 from callgym.rollouts.seat import Seat
 from callgym.rollouts.transformers_policy import TransformersPolicy
 from callgym.schema import ToolSchema

@@ -35,11 +35,11 @@ from callgym.errors import ConfigurationError
 from callgym.goal import CallsGoal
 from callgym.rollouts.episodes import read_episodes
 from callgym.rollouts.limits import RolloutLimits
-from callgym.rollouts.local import Rollouts, run_episodes
 from callgym.rollouts.local_stage import LocalStage
 from callgym.rollouts.policy import Situation, get_policy
 from callgym.rollouts.ray.workers import RayWorkers
 from callgym.rollouts.retries import Retries
+from callgym.rollouts.runner import Rollouts, run_episodes
 from callgym.rollouts.stage import Act, Ended, Start, Turn
 
 ray = pytest.importorskip("ray")
@@ -804,7 +804,7 @@ def test_a_policy_that_cannot_act_is_said(policy: Any, options: dict[str, Any], 
 NODES = """
     import ray
     from ray.cluster_utils import Cluster
-    from callgym.rollouts.local import Rollouts, run_episodes
+    from callgym.rollouts.runner import Rollouts, run_episodes
     from callgym.rollouts.policy import get_policy
     from callgym.rollouts.ray.workers import RayWorkers
 
@@ -854,7 +854,7 @@ def test_a_lost_machine_takes_no_episode_with_it() -> None:
 
 DRIVER = """
     import sys
-    from callgym.rollouts.local import run_episodes
+    from callgym.rollouts.runner import run_episodes
     from callgym.rollouts.policy import get_policy
     from callgym.rollouts.ray.workers import RayWorkers
 

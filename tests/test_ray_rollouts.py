@@ -21,11 +21,11 @@ from callgym.errors import ConfigurationError, MissingPackageError
 from callgym.goal import CallsGoal
 from callgym.rollouts.episodes import read_episodes
 from callgym.rollouts.limits import RolloutLimits
-from callgym.rollouts.local import Rollouts, run_episodes
 from callgym.rollouts.policy import Situation, get_policy
 from callgym.rollouts.ray.ray_stage import RayStage
 from callgym.rollouts.ray.workers import RayWorkers
 from callgym.rollouts.retries import Retries
+from callgym.rollouts.runner import Rollouts, run_episodes
 
 pytestmark = pytest.mark.slow
 

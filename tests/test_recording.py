@@ -30,8 +30,8 @@ from callgym.envs.base import ToolEnv, make_tool_env
 from callgym.envs.bfcl.env import BfclEnv
 from callgym.errors import CallGymError, ConfigurationError, DataError
 from callgym.record_commands import records
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import get_policy
+from callgym.rollouts.runner import run_episodes
 from callgym.tool_backends import PythonBackend, Session, ToolFailure, World, acall, waits
 from callgym.tool_backends.recording import (
     RecordingStore,

@@ -31,8 +31,8 @@ from callgym.envs.apibank.simulator.session import SimulatorBackend
 from callgym.envs.apibank.simulator.tables import load_tables
 from callgym.envs.apibank.tools import make_tool
 from callgym.parity import fixture_rows
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import get_policy
+from callgym.rollouts.runner import run_episodes
 from callgym.schema import ToolSchema
 from callgym.tool_backends import PythonBackend, ToolFailure, World, checked_acall, checked_call, waits
 from callgym.tool_backends.base import UnknownState

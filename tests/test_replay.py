@@ -26,10 +26,10 @@ from callgym.rewards.presets import RUBRICS
 from callgym.rollouts import rescore as rescoring
 from callgym.rollouts.difference import first_difference
 from callgym.rollouts.episodes import read_episodes, write_episode, write_failure
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import get_policy
 from callgym.rollouts.replay import ReplayReport, replay_file
 from callgym.rollouts.rescore import rescore_file
+from callgym.rollouts.runner import run_episodes
 from callgym.rollouts.stage import Failure
 from callgym.tool_backends import PythonBackend, World
 

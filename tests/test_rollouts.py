@@ -22,9 +22,9 @@ from callgym.episode import ParseError
 from callgym.errors import ConfigurationError, DataError
 from callgym.goal import CallsGoal, DecisionGoal, GoldCall
 from callgym.rollouts.episodes import cut_torn_tail, read_episodes, read_rows
-from callgym.rollouts.local import RolloutResult, run_episodes
 from callgym.rollouts.plan import Plan
 from callgym.rollouts.policy import Situation, get_policy
+from callgym.rollouts.runner import RolloutResult, run_episodes
 from callgym.rollouts.summary import summarise
 from callgym.tool_backends import PythonBackend, World
 
@@ -216,7 +216,7 @@ def test_a_killed_process_loses_no_ended_episode(tmp_path: Path) -> None:
     out = tmp_path / "episodes.jsonl"
     code = f"""
 import time
-from callgym.rollouts.local import run_episodes
+from callgym.rollouts.runner import run_episodes
 from callgym.rollouts.policy import get_policy
 class Slow:
     name = "random"

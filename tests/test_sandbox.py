@@ -27,8 +27,8 @@ from hypothesis import strategies as st
 from callgym import Task, ToolCall, ToolResult
 from callgym.envs.base import ToolEnv
 from callgym.errors import ConfigurationError, MissingPackageError
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import get_policy
+from callgym.rollouts.runner import run_episodes
 from callgym.schema import ToolSchema
 from callgym.tool_backends import checked_call, waits
 from callgym.tool_backends.sandbox import PythonSandbox, SandboxSession, backend

@@ -20,8 +20,8 @@ from callgym.dialects import DIALECTS
 from callgym.envs.base import ToolEnv
 from callgym.errors import CallGymError, ConfigurationError
 from callgym.goal import CallsGoal, GoldCall
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import Situation, get_policy
+from callgym.rollouts.runner import run_episodes
 from callgym.rollouts.server_policy import ServerError, ServerPolicy, server_messages
 from callgym.rollouts.unreadable import RawCall, render_raw_action
 from callgym.tool_backends import PythonBackend, World

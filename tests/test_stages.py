@@ -17,11 +17,11 @@ from callgym.envs.base import CUT_ACTION, ToolEnv, make_tool_env
 from callgym.errors import ConfigurationError
 from callgym.goal import CallsGoal
 from callgym.rollouts.limits import RolloutLimits
-from callgym.rollouts.local import Rollouts, run_episodes
 from callgym.rollouts.local_stage import LocalStage
 from callgym.rollouts.play import play
 from callgym.rollouts.policy import Situation, get_policy
 from callgym.rollouts.retries import Retries
+from callgym.rollouts.runner import Rollouts, run_episodes
 from callgym.rollouts.stage import Act, Ended, EnvView, Failed, Failure, Start, Turn
 
 LONG = 20.0  # seconds: how long a test waits for what must come at once

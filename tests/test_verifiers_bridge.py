@@ -18,8 +18,8 @@ from openai.types.completion import Completion  # noqa: E402
 
 from callgym.envs.base import ToolEnv, make_tool_env  # noqa: E402
 from callgym.errors import ConfigurationError  # noqa: E402
-from callgym.rollouts.local import run_episodes  # noqa: E402
 from callgym.rollouts.policy import get_policy  # noqa: E402
+from callgym.rollouts.runner import run_episodes  # noqa: E402
 from callgym.trainers.bridges import verifiers_env as bridge  # noqa: E402
 
 ID = "bfcl/multi_turn_base-v0"

@@ -12,8 +12,8 @@ import pytest
 
 from callgym import Task, Tool, ToolCall, ToolResult
 from callgym.envs.base import ToolEnv, make_tool_env
-from callgym.rollouts.local import run_episodes
 from callgym.rollouts.policy import get_policy
+from callgym.rollouts.runner import run_episodes
 from callgym.tool_backends import Session, WrappedSession, acall, waits
 from callgym.tool_backends.portal import portal
 

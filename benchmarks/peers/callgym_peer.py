@@ -19,7 +19,7 @@ from callgym import GoldCall, Message, Task, Tool, ToolCall
 from callgym.data import DataSource
 from callgym.envs.base import ToolEnv
 from callgym.goal import AllGoal, AnswerGoal, CallsGoal
-from callgym.rollouts import local
+from callgym.rollouts import runner
 from callgym.rollouts.policy import Situation
 from callgym.tool_backends import PythonBackend, World
 
@@ -132,10 +132,10 @@ def grow(mode: str, episodes: int) -> dict[str, Any]:
     }
 
 
-def _run(scripts: Sequence[Script], episodes: int, out: Path | None = None) -> local.RolloutResult:
+def _run(scripts: Sequence[Script], episodes: int, out: Path | None = None) -> runner.RolloutResult:
     options = {"data": [_task(script, calls=False) for script in scripts]}
     policy = ScriptedPolicy(scripts)
-    return local.run_episodes(make_env, policy, episodes=episodes, env_options=options, out=out, progress=False)
+    return runner.run_episodes(make_env, policy, episodes=episodes, env_options=options, out=out, progress=False)
 
 
 def _task(script: Script, *, calls: bool) -> Task:
