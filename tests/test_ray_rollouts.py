@@ -10,6 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -352,6 +353,37 @@ def test_ray_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingPackageError, match=r"callgym\[ray\]"):
         run_episodes("apibank/L1-v0", get_policy("random"), episodes=1, workers=2, env_options={"data": "starter"})
+
+
+class Parrot(BaseHTTPRequestHandler):
+    """An OpenAI-compatible server that answers with the length of what it was told."""
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        words = str(len(json.dumps(asked["messages"], sort_keys=True)))
+        body = json.dumps({"choices": [{"message": {"role": "assistant", "content": words}, "finish_reason": "stop"}]})
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+def test_workers_ask_a_server() -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Parrot) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        name = f"openai:parrot@http://127.0.0.1:{server.server_address[1]}/v1"
+        settings: dict[str, Any] = {"episodes": 20, "batch_size": 8, "progress": False}
+        settings["env_options"] = {"data": "starter", "protocol": "dialogue"}
+        workers = RayWorkers(2, policy="worker", cpus=0.1)
+        there = run_episodes("apibank/L1-v0", get_policy(name), workers=workers, **settings)
+        here = run_episodes("apibank/L1-v0", get_policy(name), **settings)
+        server.shutdown()
+    assert rows(there) == rows(here)
+    assert any(step.content.isdecimal() for episode in here.episodes for step in episode.steps)
 
 
 def test_a_policy_that_fails_on_a_worker_ends_the_run() -> None:
