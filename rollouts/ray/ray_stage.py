@@ -231,6 +231,7 @@ class RayStage:
 
         Raises:
             ConfigurationError: What no other worker would do better.
+            RuntimeError: A worker's own code failed.
         """
         kinds = self._ray.exceptions
         lost = (
@@ -247,7 +248,7 @@ class RayStage:
         if isinstance(cause, ConfigurationError):
             raise ConfigurationError(f"worker {hand.number}: {cause}") from None
         if cause is not None:
-            raise ConfigurationError(f"worker {hand.number}: {type(cause).__name__}: {first_line(cause)}") from error
+            raise RuntimeError(f"a bug in worker {hand.number}: {type(cause).__name__}: {first_line(cause)}") from error
         raise self._explained(error) from error
 
     def _replace(self, hand: _Hand) -> None:
