@@ -419,6 +419,17 @@ def web_index(pages: Path, out: Path) -> None:
     click.echo(f"{build_index((row for _, row in read_json_lines(pages)), out)} pages in {out}")
 
 
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@explained
+def doctor(as_json: bool) -> None:
+    """What is installed, what is missing, and what data is there."""
+    from callgym.doctor import examine
+
+    report = examine()
+    click.echo(json.dumps(report.to_dict()) if as_json else "\n".join(report.lines()))
+
+
 @main.command("export-verl")
 @click.argument("id")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="FILE.parquet or .jsonl.")
