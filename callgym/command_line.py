@@ -12,7 +12,11 @@ import gymnasium as gym
 
 from callgym.errors import CallGymError
 
-__all__ = ["assignments", "explained", "harmless"]
+__all__ = ["HELP", "assignments", "explained", "harmless"]
+
+
+HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+"""Settings of a command that stands in a module of its own: it says the same when it is called alone."""
 
 
 def explained(command: Callable[..., None]) -> Callable[..., None]:

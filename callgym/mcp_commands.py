@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from callgym.command_line import assignments, explained
+from callgym.command_line import HELP, assignments, explained
 from callgym.errors import ConfigurationError
 from callgym.registry import find_environment
 
 __all__ = ["serve_over_mcp"]
 
 
-@click.command("mcp")
+@click.command("mcp", context_settings=HELP)
 @click.argument("id")
 @click.option("--task", default=None, help="A task's id or number; the first by default.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="What sessions are opened with.")

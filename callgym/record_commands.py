@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from callgym.command_line import explained, harmless
+from callgym.command_line import HELP, explained, harmless
 from callgym.errors import CallGymError
 
 __all__ = ["records"]
@@ -20,7 +20,7 @@ _SHOWN_UNREAD = 10
 _file = click.argument("file", type=click.Path(exists=True))
 
 
-@click.group()
+@click.group(context_settings=HELP)
 def records() -> None:
     """Recordings of tool calls: list, show, export, import."""
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from callgym.command_line import assignments, explained, harmless
+from callgym.command_line import HELP, assignments, explained, harmless
 from callgym.errors import ConfigurationError
 
 __all__ = ["replay", "rescore"]
@@ -42,7 +42,7 @@ _network = click.option(
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
-@click.command()
+@click.command(context_settings=HELP)
 @_file
 @click.option("--all", "show_all", is_flag=True, help="The first difference of each episode that differs.")
 @_json
@@ -85,7 +85,7 @@ def replay(
         raise SystemExit(1)
 
 
-@click.command()
+@click.command(context_settings=HELP)
 @_file
 @click.option("--rubric", "rubrics", multiple=True, required=True, help="A rubric's name; may be given again.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="The episodes with their new scores.")

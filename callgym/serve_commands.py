@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from callgym.command_line import assignments, explained
+from callgym.command_line import HELP, assignments, explained
 from callgym.registry import find_environment
 
 __all__ = ["serve", "serve_env"]
@@ -40,7 +40,7 @@ def _server_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@click.command()
+@click.command(context_settings=HELP)
 @click.argument("id")
 @_server_options
 @explained
@@ -63,7 +63,7 @@ def serve(
     )
 
 
-@click.command("serve-env")
+@click.command("serve-env", context_settings=HELP)
 @click.argument("id")
 @click.option("--dialect", default=None, help="How calls are written; the environment's own by default.")
 @_server_options
