@@ -120,7 +120,7 @@ class Episode(Noun):
 
     @property
     def final_answer(self) -> str:
-        """The words of the last action, if it made no call; else the empty string."""
-        if not self.steps or self.steps[-1].calls or self.steps[-1].errors:
+        """The words of the last action, if it made no call and the episode was not truncated; else the empty string."""
+        if self.ended == "truncated" or not self.steps or self.steps[-1].calls or self.steps[-1].errors:
             return ""
         return self.steps[-1].content

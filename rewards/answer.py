@@ -61,7 +61,7 @@ def final_answer(task: Task, episode: Episode) -> Score:
     goal = task.goal_of(AnswerGoal)
     if goal is None:
         return NOT_ASKED
-    answer = "" if episode.ended == "truncated" else episode.final_answer
+    answer = episode.final_answer
     too_long = goal.max_length is not None and len(answer) > goal.max_length
     if goal.match in _GRADED:
         return _grade(goal, answer, too_long)

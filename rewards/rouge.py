@@ -37,8 +37,7 @@ def reply_rouge(task: Task, episode: Episode) -> Score:
     if not reference:
         return Score(value=None, explanation={"reason": "the reference text has no words"})
     # The package adds 1e-8 to a denominator, which keeps an equal text from scoring 1.
-    answer = "" if episode.ended == "truncated" else episode.final_answer
-    common, asked, said = common_words(reference, _without_blanks(answer))
+    common, asked, said = common_words(reference, _without_blanks(episode.final_answer))
     explanation: dict[str, JsonValue] = {"common": common, "reference_words": asked, "reply_words": said}
     return Score(value=round(f_of(common, asked, said), 6), explanation=explanation)
 

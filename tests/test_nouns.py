@@ -443,6 +443,7 @@ def test_an_episode_s_final_answer_is_its_last_words_without_a_call() -> None:
     ]
     for taken, answer in rows:
         assert episode.model_copy(update={"steps": taken}).final_answer == answer
+        assert episode.model_copy(update={"steps": taken, "ended": "truncated"}).final_answer == ""
 
 
 def test_an_episode_lists_its_calls_by_turn() -> None:

@@ -42,6 +42,28 @@ def test_starter_tasks_keep_the_contract_in_every_dialect(id: str, dialect: str)
     check_tool_env(gym.make(id, data="starter", dialect=dialect, observation="delta"), skip_gymnasium=True)
 
 
+DIALOGUES = [(id, {"protocol": "dialogue"}) for id in IDS if id.startswith("apibank/")]
+
+
+@pytest.mark.parametrize(("id", "options"), [*((id, {}) for id in IDS if id not in GROUP_IDS), *DIALOGUES])
+def test_an_episode_whose_last_action_was_cut_off_is_never_paid_in_full(id: str, options: dict[str, Any]) -> None:
+    """Else a policy would be paid for running into its limit of tokens instead of coming to an end."""
+    env: Any = gym.make(id, data="starter", disable_env_checker=True, **options).unwrapped
+    for index in range(0, len(env.tasks), 1 + len(env.tasks) // 6):
+        env.reset(seed=0, options={"task": index})
+        actions: list[str] = []
+        over = False
+        while not over:
+            actions.append(env.oracle_action())
+            *_, terminated, truncated, info = env.step(actions[-1])
+            over = terminated or truncated
+        whole = info["episode"].episode_return
+        env.reset(seed=0, options={"task": index})
+        for action in actions[:-1]:
+            env.step(action)
+        assert env.truncate(actions[-1]).episode_return < whole, env.task.id
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_where_tasks_have_their_own_formats_no_dialect_is_taken(dialect: str) -> None:
     with pytest.raises(ConfigurationError, match="takes no dialect"):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from callgym import ConfigurationError, DataError, Episode
 from callgym.envs.base import ToolEnv, make_tool_env
+from callgym.envs.when2call.judge import offline_judge
 from callgym.envs.when2call.offer import LETTERS, read_choice
 from callgym.envs.when2call.rewards import right_kind
 from callgym.envs.when2call.rows import ANSWERS
@@ -96,6 +97,17 @@ def test_what_mixes_kinds_or_says_nothing_earns_nothing() -> None:
 @pytest.mark.parametrize("action", [*LETTERS, "tool_call", "A B C D", "", '{"loglikelihoods": [0, 0, 0, 0]}'])
 def test_no_constant_choice_earns_more_than_chance_lets_it(action: str) -> None:
     assert mean(env_of("mcq"), action) <= 0.30
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_was_cut_off_earns_nothing_whatever_it_says(form: str) -> None:
+    """Else a policy that fills its budget of tokens behind the first right word would be paid for it."""
+    env = env_of(form)
+    for index in range(0, len(env.tasks), 7):
+        env.reset(seed=0, options={"task": index})
+        episode = env.truncate(env.oracle_action())
+        assert episode.episode_return == 0.0, env.task.id
+        assert offline_judge(env.task, episode).value in (0.0, None)
 
 
 def test_calling_a_tool_with_made_up_arguments_is_no_call_that_is_paid() -> None:

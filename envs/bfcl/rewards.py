@@ -126,15 +126,17 @@ def bfcl_turns(task: Task, episode: Episode) -> Score:
     """Credit turn by turn: the share of the turns with gold calls that pass the official checks.
 
     Beyond the official rule: a turn in which copies of a call were made, or calls that had to be repaired, earns
-    ``gold / (gold + copies)``, and
-    each turn that asks for no call (a function or a value is missing) and in which one was made counts as a
-    failed turn. Doing nothing there earns nothing by itself.
+    ``gold / (gold + copies)``, and each turn that asks for no call (a function or a value is missing) and in which one
+    was made counts as a failed turn. Doing nothing there earns nothing by itself. A turn in which the episode was
+    truncated was not over, and has failed.
     """
     turns = _turns(task, episode)
     if turns is None:
         return _NOT_ASKED
     gold: Any = task.meta["gold"]
     turns = [{**turn, "copies": turn["copies"] + _repairs(episode, number)} for number, turn in enumerate(turns)]
+    cut = episode.steps[-1].turn if episode.ended == "truncated" and episode.steps else len(turns)
+    turns = [{**turn, "error": turn["error"] or "truncated"} if n == cut else turn for n, turn in enumerate(turns)]
     explanation: dict[str, Any] = {"asked": sum(map(bool, gold)), "turns": turns}
     return Score(value=_turn_credit(explanation), explanation=explanation)
 

@@ -76,8 +76,6 @@ def offline_judge(task: Task, episode: Episode) -> Score:
     told = _without_asking(task, episode)
     if told is None:
         return NOT_ASKED
-    if episode.ended == "truncated":
-        return Score(value=0.0, explanation={"label": None, "expected": told.expected, "by": "truncated"})
     label = told.label if told.settled else label_text(told.reply)
     return Score(
         value=float(label == told.expected), explanation={"label": label, "expected": told.expected, "by": "rules"}
@@ -125,6 +123,8 @@ def _without_asking(task: Task, episode: Episode) -> _Told | None:
     if goal is None:
         return None
     expected = LABELS[goal.decision]
+    if episode.ended == "truncated":  # what was cut off may have been going on
+        return _Told(expected, "", True, None)
     made = any(step.errors or any(call.name not in goal.free for call in step.calls) for step in episode.steps)
     words = (step.content for step in episode.steps if not step.calls and step.content.strip())
     reply = next(words, "")
@@ -194,8 +194,6 @@ class KindJudge(ModelJudge[Label]):
         told = _without_asking(task, episode)
         if told is None:
             return NOT_ASKED
-        if episode.ended == "truncated":
-            return Score(value=0.0, explanation={"label": None, "expected": told.expected, "by": "truncated"})
         reply = characters(told.reply)
         if told.settled or len(reply) > self._max_reply:
             explanation: dict[str, Any] = {"label": told.label, "expected": told.expected, "by": "rules"}
