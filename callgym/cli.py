@@ -14,7 +14,7 @@ import click
 import gymnasium as gym
 
 from callgym.checker import check_tool_env
-from callgym.command_line import assignments, explained
+from callgym.command_line import data_option, dialect_option, explained, more_option, split_option
 from callgym.data import DataNotice, cache_folder
 from callgym.errors import CallGymError
 from callgym.mcp_commands import serve_over_mcp
@@ -50,21 +50,6 @@ def main() -> None:
     """Gymnasium environments in which language models learn to use tools."""
     warnings.showwarning = _notice
     warnings.simplefilter("once", DataNotice)
-
-
-_data = click.option("--data", default="auto", help="auto, official, starter, or a folder.", show_default=True)
-_split = click.option("--split", default="test", help="Part of the data.", show_default=True)
-_dialect = click.option("--dialect", default=None, help="How calls are written; the environment's own by default.")
-
-
-_more = click.option(
-    "--set",
-    "more",
-    multiple=True,
-    callback=assignments,
-    metavar="NAME=VALUE",
-    help="Any other argument of gym.make, such as protocol=dialogue or rubric=exact; may be given again.",
-)
 
 
 _step_seconds = click.option(
@@ -109,7 +94,7 @@ main.add_command(rescore)
 @main.command("list")
 @click.option("--json", "as_json", is_flag=True, help="A JSON list of objects.")
 @click.option("--family", default=None, help="Only this benchmark's; needed where --data is its folder.")
-@_data
+@data_option
 @explained
 def list_environments(as_json: bool, family: str | None, data: str) -> None:
     """The environments, with the number of tasks of their test split."""
@@ -145,10 +130,10 @@ def list_environments(as_json: bool, family: str | None, data: str) -> None:
 @click.option("--prompt", is_flag=True, help="Print the first observation as the policy gets it.")
 @click.option("--episodes", type=click.Path(exists=True, dir_okay=False), help="Show an episode of this file instead.")
 @click.option("--play", "policy", default=None, help="Play the task with this policy and show the episode.")
-@_data
-@_split
-@_dialect
-@_more
+@data_option
+@split_option
+@dialect_option
+@more_option
 @explained
 def show(
     id: str,
@@ -213,10 +198,10 @@ def show(
 @click.option("--max-new-tokens", type=click.IntRange(min=1), default=None, help="For model policies.")
 @click.option("--out", type=click.Path(dir_okay=False), help="Write a JSON line an episode; resumes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object as the last line.")
-@_data
-@_split
-@_dialect
-@_more
+@data_option
+@split_option
+@dialect_option
+@more_option
 @explained
 def evaluate(
     id: str,
@@ -281,10 +266,10 @@ def evaluate(
 
 @main.command()
 @click.argument("id")
-@_data
-@_split
-@_dialect
-@_more
+@data_option
+@split_option
+@dialect_option
+@more_option
 @explained
 def check(id: str, data: str, split: str, dialect: str | None, more: dict[str, Any]) -> None:
     """Check that an environment keeps the contract (check_tool_env)."""
@@ -341,9 +326,9 @@ def fetch(name: str, path: Path | None) -> None:
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint.")
 @click.option("--report-to", default="none", show_default=True, help="tensorboard, wandb, or what else TRL knows.")
 @click.option("--split", default="train", show_default=True)
-@_data
-@_dialect
-@_more
+@data_option
+@dialect_option
+@more_option
 @explained
 def train(
     ids: tuple[str, ...],
@@ -393,9 +378,9 @@ def parity(suite: str, folder: Path, data: str | None, ranker: str, out: Path | 
 @click.option("--policy", required=True, help="As for eval.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder of snapshots.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@_data
-@_split
-@_dialect
+@data_option
+@split_option
+@dialect_option
 @explained
 def fill_memory(store: str, policy: str, out: Path, seed: int, data: str, split: str, dialect: str | None) -> None:
     """BFCL's memory: a policy plays the earlier conversations; --set memory=FOLDER then asks about what it kept."""
@@ -436,9 +421,9 @@ def doctor(as_json: bool) -> None:
 @click.option("--count", type=click.IntRange(min=1), default=None, help="Most rows; the whole split by default.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the episodes.")
 @click.option("--split", default="train", show_default=True)
-@_data
-@_dialect
-@_more
+@data_option
+@dialect_option
+@more_option
 @explained
 def export_verl(id: str, out: Path, count: int | None, more: dict[str, Any], **options: Any) -> None:
     """An environment's tasks as rows for verl; its reward function is callgym.trainers.bridges.verl_rows."""
@@ -450,9 +435,9 @@ def export_verl(id: str, out: Path, count: int | None, more: dict[str, Any], **o
 
 @main.command()
 @click.argument("id")
-@_data
-@_split
-@_more
+@data_option
+@split_option
+@more_option
 @explained
 def flagged(id: str, data: str, split: str, more: dict[str, Any]) -> None:
     """The tasks whose own label is faulty, and why; `exclude_flagged=true` leaves them out."""
@@ -485,7 +470,7 @@ def pass_k(episodes: tuple[str, ...], threshold: float, as_json: bool) -> None:
 @main.command()
 @click.argument("benchmark", type=click.Choice(sorted(_SCORERS)))
 @click.argument("episodes", type=click.Path(exists=True, dir_okay=False))
-@_data
+@data_option
 @explained
 def score(benchmark: str, episodes: str, data: str) -> None:
     """Official scores of an episode file that `eval --out` wrote; one JSON line a level or category."""
@@ -542,9 +527,9 @@ def decisions(**options: Any) -> None:
 @click.argument("specs", nargs=-1, required=True)
 @click.option("--task", default=None, help="A task's id or number; the first that is changed by default.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@_data
-@_split
-@_dialect
+@data_option
+@split_option
+@dialect_option
 @explained
 def perturb(
     id: str, specs: tuple[str, ...], task: str | None, seed: int, data: str, split: str, dialect: str | None
@@ -572,10 +557,10 @@ def perturb(
 @click.option("--kind", "kinds", multiple=True, help="Only this mutation; may be given again. All by default.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="Write a JSON line a pair.")
 @click.option("--score", type=click.Choice(("rules",)), default=None, help="Print how often our rewards are right.")
-@_data
-@_split
-@_dialect
-@_more
+@data_option
+@split_option
+@dialect_option
+@more_option
 @explained
 def write_pairs(
     id: str,

@@ -12,7 +12,7 @@ import gymnasium as gym
 
 from callgym.errors import CallGymError
 
-__all__ = ["HELP", "assignments", "explained", "harmless"]
+__all__ = ["HELP", "data_option", "dialect_option", "explained", "harmless", "more_option", "split_option"]
 
 
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
@@ -33,7 +33,7 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def assignments(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+def _assignments(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
     """A callback: ``NAME=VALUE`` texts as arguments; a value that is JSON is read as such."""
     arguments: dict[str, Any] = {}
     for text in given:
@@ -45,6 +45,21 @@ def assignments(context: click.Context, parameter: click.Parameter, given: tuple
         except ValueError:
             arguments[name] = value
     return arguments
+
+
+data_option = click.option("--data", default="auto", help="auto, official, starter, or a folder.", show_default=True)
+split_option = click.option("--split", default="test", help="Part of the data.", show_default=True)
+dialect_option = click.option(
+    "--dialect", default=None, help="How calls are written; the environment's own by default."
+)
+more_option = click.option(
+    "--set",
+    "more",
+    multiple=True,
+    callback=_assignments,
+    metavar="NAME=VALUE",
+    help="Any other argument of gym.make, such as protocol=dialogue or rubric=exact; may be given again.",
+)
 
 
 def harmless(text: str) -> str:

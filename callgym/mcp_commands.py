@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from callgym.command_line import HELP, assignments, explained
+from callgym.command_line import HELP, data_option, explained, more_option, split_option
 from callgym.errors import ConfigurationError
 from callgym.registry import find_environment
 
@@ -23,16 +23,9 @@ __all__ = ["serve_over_mcp"]
 @click.option("--token-env", default=None, help="HTTP: variable that holds the token clients must send.")
 @click.option("--allow-host", "allowed_hosts", multiple=True, help="HTTP: a name to be called by, 'tools.example:*'.")
 @click.option("--state", "show_state", is_flag=True, help="Let the client read its session's state, callgym://state.")
-@click.option("--data", default="auto", help="auto, official, starter, or a folder.", show_default=True)
-@click.option("--split", default="test", help="Part of the data.", show_default=True)
-@click.option(
-    "--set",
-    "more",
-    multiple=True,
-    callback=assignments,
-    metavar="NAME=VALUE",
-    help="Any other argument of gym.make, such as protocol=dialogue; may be given again.",
-)
+@data_option
+@split_option
+@more_option
 @explained
 def serve_over_mcp(id: str, over_http: bool, more: dict[str, Any], **options: Any) -> None:
     """Serve an environment's tools over MCP; each connection has a session of its own.

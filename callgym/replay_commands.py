@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from callgym.command_line import HELP, assignments, explained, harmless
+from callgym.command_line import HELP, explained, harmless, more_option
 from callgym.errors import ConfigurationError
 
 __all__ = ["replay", "rescore"]
@@ -24,14 +24,6 @@ _data = click.option(
     type=click.Path(path_type=Path),
     default=None,
     help="The folder, or a file of tasks (a JSON object a line), of episodes that were played with such.",
-)
-_more = click.option(
-    "--set",
-    "more",
-    multiple=True,
-    callback=assignments,
-    metavar="NAME=VALUE",
-    help="An argument of gym.make that no record holds, such as exclude_flagged=true; may be given again.",
 )
 _modules = click.option(
     "--import", "modules", multiple=True, metavar="MODULE", help="Import what registers your own ids, rewards, rubrics."
@@ -47,7 +39,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON obj
 @click.option("--all", "show_all", is_flag=True, help="The first difference of each episode that differs.")
 @_json
 @_data
-@_more
+@more_option
 @_modules
 @_network
 @explained
@@ -91,7 +83,7 @@ def replay(
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="The episodes with their new scores.")
 @_json
 @_data
-@_more
+@more_option
 @_modules
 @_network
 @explained

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from callgym.command_line import HELP, assignments, explained
+from callgym.command_line import HELP, data_option, dialect_option, explained, more_option, split_option
 from callgym.registry import find_environment
 
 __all__ = ["serve", "serve_env"]
@@ -21,16 +21,9 @@ _OPTIONS = (
     click.option("--max-sessions", type=click.IntRange(min=1), default=1024, show_default=True),
     click.option("--session-seconds", type=click.FloatRange(min=0, min_open=True), default=900.0, show_default=True),
     click.option("--call-seconds", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True),
-    click.option("--data", default="auto", help="auto, official, starter, or a folder.", show_default=True),
-    click.option("--split", default="test", help="Part of the data.", show_default=True),
-    click.option(
-        "--set",
-        "more",
-        multiple=True,
-        callback=assignments,
-        metavar="NAME=VALUE",
-        help="Any other argument of gym.make, such as protocol=dialogue; may be given again.",
-    ),
+    data_option,
+    split_option,
+    more_option,
 )
 
 
@@ -65,7 +58,7 @@ def serve(
 
 @click.command("serve-env", context_settings=HELP)
 @click.argument("id")
-@click.option("--dialect", default=None, help="How calls are written; the environment's own by default.")
+@dialect_option
 @_server_options
 @explained
 def serve_env(
