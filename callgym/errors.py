@@ -6,7 +6,9 @@ wrong data, wrong configuration, a missing package. Each message names the place
 
 from __future__ import annotations
 
-__all__ = ["CallGymError", "ConfigurationError", "DataError", "MissingPackageError"]
+__all__ = ["CallGymError", "ConfigurationError", "DataError", "MissingPackageError", "in_one_line"]
+
+_LONGEST = 500
 
 
 class CallGymError(Exception):
@@ -28,3 +30,12 @@ class MissingPackageError(CallGymError, ImportError):
     def for_extra(cls, package: str, extra: str) -> MissingPackageError:
         """The error for ``package``, which the extra ``extra`` installs."""
         return cls(f"{package} is not installed; it comes with: pip install 'callgym[{extra}]'")
+
+
+def in_one_line(error: BaseException) -> str:
+    """The kind of an exception and its words, cut, for a record or a message."""
+    try:
+        words = " ".join(str(error).split())[:_LONGEST]
+    except Exception:  # an exception of others whose own words fail
+        words = "(it cannot say what it is)"
+    return f"{type(error).__name__}: {words}"

@@ -16,6 +16,7 @@ from typing import Any
 
 import gymnasium as gym
 
+from callgym.errors import in_one_line
 from callgym.rollouts.limits import RolloutLimits
 from callgym.rollouts.seat import Seat
 from callgym.rollouts.stage import Act, Ended, Failed, Failure, Outcome, Start, Turn
@@ -283,16 +284,5 @@ async def _end(steps: Sequence[asyncio.Task[None]]) -> None:
 
 def _broken(key: int, error: BaseException) -> Failed:
     """An exception as text: what was raised may hold what cannot be sent."""
-    words = f"{type(error).__name__}: {_said(error)}"
-    return Failed(key, Failure("exception", words, _trace(error)))
-
-
-def _trace(error: BaseException) -> str:
-    return "".join(traceback.format_exception(error))[-4000:]
-
-
-def _said(error: BaseException) -> str:
-    try:
-        return " ".join(str(error).split())[:500]
-    except Exception:  # an exception of others whose own words fail
-        return "(it cannot say what it is)"
+    trace = "".join(traceback.format_exception(error))[-4000:]
+    return Failed(key, Failure("exception", in_one_line(error), trace))

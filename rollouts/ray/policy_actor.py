@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from callgym.envs.base import ToolEnv
-from callgym.errors import CallGymError, ConfigurationError
+from callgym.errors import CallGymError, ConfigurationError, in_one_line
 from callgym.rollouts.policy import Policy, Situation, get_policy
 from callgym.rollouts.ray.ray_stage import connect, disconnect, first_line, import_ray
 from callgym.rollouts.ray.workers import RayWorkers
@@ -133,7 +133,7 @@ class _Host:
         try:
             self._policy = get_policy(policy, **options) if isinstance(policy, str) else policy()
         except Exception as error:  # as text, and when it is asked for: what was raised may not travel
-            self._fault = f"{type(error).__name__}: {error}"
+            self._fault = in_one_line(error)
         self._batch_size = batch_size
         self._window = window_seconds
         self._asked: deque[tuple[list[Situation], asyncio.Future[list[str]]]] = deque()
@@ -169,7 +169,7 @@ class _Host:
         try:
             actions = await asyncio.to_thread(self._act, situations)
         except Exception as error:  # those who asked hear it, and the actor lives
-            words = f"{type(error).__name__}: {error}"
+            words = in_one_line(error)
             for _, future in batch:
                 future.set_exception(CallGymError(words))
             return

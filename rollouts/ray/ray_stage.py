@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from callgym.errors import ConfigurationError, MissingPackageError
+from callgym.errors import ConfigurationError, MissingPackageError, in_one_line
 from callgym.rollouts.ray.worker import Batch, Recipe, Worker, packed_recipe
 from callgym.rollouts.ray.workers import RayWorkers
 from callgym.rollouts.stage import Act, Ended, Failed, Failure, Outcome, Start, Turn
@@ -83,7 +83,7 @@ class RayStage:
         """Workers lost so far."""
         import ray.cloudpickle
 
-        self._recipe = packed_recipe(recipe, ray.cloudpickle.dumps)
+        packed = packed_recipe(recipe, ray.cloudpickle.dumps)
         self._connection = connect(self._ray, workers)
         try:
             self._actor_class = self._ray.remote(
@@ -92,7 +92,7 @@ class RayStage:
                 max_task_retries=0,
                 concurrency_groups={"exchange": _MOST_CALLS, "watch": 1},
             )(Worker)
-            self._stored = self._ray.put(self._recipe)
+            self._stored = self._ray.put(packed)
             for _ in range(workers.count):
                 self._hire()
             self._await_first()
@@ -186,7 +186,7 @@ class RayStage:
 
     def _hire(self) -> None:
         self._numbers += 1
-        actor = self._actor_class.remote(self._stored)
+        actor = self._actor_class.remote(self._stored, self._workers.imports)
         ready = actor.ready.options(concurrency_group="watch").remote()
         self._hands.append(_Hand(self._numbers, actor, ready, time.monotonic()))
 
@@ -248,7 +248,7 @@ class RayStage:
         if isinstance(cause, ConfigurationError):
             raise ConfigurationError(f"worker {hand.number}: {cause}") from None
         if cause is not None:
-            raise RuntimeError(f"a bug in worker {hand.number}: {type(cause).__name__}: {first_line(cause)}") from error
+            raise RuntimeError(f"a bug in worker {hand.number}: {in_one_line(cause)}") from error
         raise self._explained(error) from error
 
     def _replace(self, hand: _Hand) -> None:

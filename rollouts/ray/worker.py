@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from callgym.errors import ConfigurationError
+from callgym.errors import ConfigurationError, in_one_line
 from callgym.rollouts.limits import RolloutLimits
 from callgym.rollouts.local_stage import EnvMaker, LocalStage
 from callgym.rollouts.play import play
@@ -45,8 +45,6 @@ class Recipe:
     """How long steps and episodes may take."""
     policy: Policy | None
     """What acts here; None where actions come from the driver."""
-    imports: tuple[str, ...] = ()
-    """Modules to import first."""
 
 
 @dataclass(slots=True)
@@ -79,9 +77,15 @@ class _Side(Protocol):
 class Worker:
     """Holds environments and the episodes in them."""
 
-    def __init__(self, recipe: bytes) -> None:
-        """Take a pickled ``Recipe``, and make nothing yet: what fails in ``ready`` can be told."""
+    def __init__(self, recipe: bytes, imports: Sequence[str] = ()) -> None:
+        """Make nothing yet: what fails in ``ready`` can be told.
+
+        Args:
+            recipe: From ``packed_recipe``; the driver's own, and never anything that a model or a file wrote.
+            imports: Modules to import before it can be read.
+        """
         self._recipe = recipe
+        self._imports = imports
         self._side: _Side | None = None
         self._stage: LocalStage | None = None
         self._taken = threading.Condition()
@@ -93,14 +97,14 @@ class Worker:
         Raises:
             ConfigurationError: The recipe cannot be followed here.
         """
-        recipe = _unpickled(self._recipe)
+        recipe = _unpickled(self._recipe, self._imports)
         self._stage = stage = LocalStage(recipe.makers, recipe.episodes, recipe.limits)
         for id in recipe.makers:
             try:
                 stage.seat(id)
             except Exception as error:  # as text: what was raised may not travel
                 raise ConfigurationError(
-                    f"{type(error).__name__}: {error} Ids of your own are registered on a worker by the modules that "
+                    f"{in_one_line(error)} Ids of your own are registered on a worker by the modules that "
                     "RayWorkers(imports=...) names."
                 ) from None
         self._side = _Stepping(stage) if recipe.policy is None else _Playing(stage, recipe.policy, recipe.episodes)
@@ -204,7 +208,7 @@ class _Playing:
                     self._changed.notify_all()
         except BaseException as error:  # the thread's end is the worker's: an exchange raises it
             with self._changed:
-                self._fault = ConfigurationError(f"policy {self._policy.name!r}: {type(error).__name__}: {error}")
+                self._fault = ConfigurationError(f"policy {self._policy.name!r}: {in_one_line(error)}")
                 self._changed.notify_all()
 
     def _waiting(self) -> Iterator[Start | None]:
@@ -223,36 +227,41 @@ def _packed(outcome: Outcome) -> bytes:
     try:
         return pickle.dumps(outcome, protocol=5)
     except Exception as error:
-        words = f"the record cannot be sent: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        words = f"the record cannot be sent: {in_one_line(error)}"
         return pickle.dumps(Failed(outcome.key, Failure("unpicklable", words)))
 
 
-def _unpickled(recipe: bytes) -> Recipe:
+def _unpickled(recipe: bytes, imports: Sequence[str]) -> Recipe:
     try:
-        for name in pickle.loads(recipe)[0]:
+        for name in imports:
             importlib.import_module(name)
-        found: Recipe = pickle.loads(pickle.loads(recipe)[1])
+        found: Recipe = pickle.loads(recipe)
     except Exception as error:
         raise ConfigurationError(
-            f"a worker cannot load what it is to play ({type(error).__name__}: {error}); what your own modules define "
-            "must be importable there: RayWorkers(imports=...) names modules"
+            f"a worker cannot load what it is to play ({in_one_line(error)}); what your own modules define must be "
+            "importable there: RayWorkers(imports=...) names modules"
         ) from None
     return found
 
 
 def packed_recipe(recipe: Recipe, dumps: Callable[[Any], bytes]) -> bytes:
-    """The recipe as it travels: what is to be imported first, and the rest, which can be read only then.
+    """The recipe as it travels.
 
     Raises:
         ConfigurationError: Something in it cannot be pickled.
     """
-    parts: Sequence[tuple[str, Any]] = (("the environment's options", recipe.makers), ("the policy", recipe.policy))
-    for what, part in parts:
-        try:
-            dumps(part)
-        except Exception as error:
-            raise ConfigurationError(
-                f"{what} cannot be sent to a worker ({type(error).__name__}: {' '.join(str(error).split())[:300]}); "
-                "give what can be pickled: names, numbers, and functions that make the rest"
-            ) from error
-    return pickle.dumps((recipe.imports, dumps(recipe)))
+    try:
+        return dumps(recipe)
+    except Exception as error:
+        raise ConfigurationError(
+            f"{_culprit(recipe, dumps)} cannot be sent to a worker ({in_one_line(error)}); give what can be pickled: "
+            "names, numbers, and functions that make the rest"
+        ) from error
+
+
+def _culprit(recipe: Recipe, dumps: Callable[[Any], bytes]) -> str:
+    try:
+        dumps(recipe.policy)
+    except Exception:
+        return "the policy"
+    return "the environment's options"

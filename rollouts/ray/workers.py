@@ -82,4 +82,4 @@ class RayWorkers:
 
         each = self.episodes or -(-seats // self.count)
         there: Any = policy if self.policy == "worker" else None
-        return RayStage(self, Recipe(dict(makers), each, limits, there, self.imports))
+        return RayStage(self, Recipe(dict(makers), each, limits, there))
