@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 
 from callgym.errors import ConfigurationError
 from callgym.rollouts.policy import Policy, Transcript
 from callgym.rollouts.stage import Act, Ended, Failed, Stage, Start, Turn
 
-__all__ = ["PATIENCE_SECONDS", "play"]
+__all__ = ["PATIENCE_SECONDS", "outcomes_for_batch", "play"]
 
 PATIENCE_SECONDS = 0.2
 """How long the first batch, where it is not full, waits for episodes whose tools run."""
@@ -56,7 +56,8 @@ def play(
                 break
             seeds[following.key] = following.seed
             stage.start([following])
-        for outcome in _outcomes(stage, len(ready), batch_size, took if patience is None else patience, more):
+        wait = took if patience is None else patience
+        for outcome in outcomes_for_batch(stage, ready, batch_size, wait, more):
             key = outcome.key
             if isinstance(outcome, Turn):
                 if outcome.step == 0:
@@ -93,23 +94,28 @@ def play(
         stage.act([Act(key, action) for key, action in zip(batch, written, strict=True)])
 
 
-def _outcomes(
-    stage: Stage, ready: int, batch_size: int, patience: float, more: bool
+def outcomes_for_batch(
+    stage: Stage, ready: Sized, batch_size: int, patience: float | None, more: bool
 ) -> Iterator[Turn | Ended | Failed]:
-    """What comes until a batch is full, or nothing more is to come, or it takes too long."""
-    until = None if not ready else time.monotonic() + patience
-    while ready < batch_size and stage.waiting:
+    """What comes of a stage until a batch is full, or nothing more is to come, or it takes too long.
+
+    Args:
+        stage: Where the episodes are played.
+        ready: Episodes that wait for an action; who takes the outcomes adds to it.
+        batch_size: How many fill a batch.
+        patience: Most seconds to wait for more once there is one; no limit where None.
+        more: Whether other episodes wait for a seat: then what ends an episode ends this, too, so that they begin.
+    """
+    until = None
+    while len(ready) < batch_size and stage.waiting:
+        if until is None and patience is not None and ready:
+            until = time.monotonic() + patience
         left = None if until is None else until - time.monotonic()
         if left is not None and left <= 0:
             return
         ended = False
         for outcome in stage.outcomes(left):
-            if isinstance(outcome, Turn):
-                ready += 1
-            else:
-                ended = True
+            ended = ended or not isinstance(outcome, Turn)
             yield outcome
-        if ended and more:  # seats are free: others begin
+        if ended and more:
             return
-        if until is None and ready:
-            until = time.monotonic() + patience

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from callgym.errors import ConfigurationError
-from callgym.rollouts.play import PATIENCE_SECONDS
+from callgym.rollouts.play import PATIENCE_SECONDS, outcomes_for_batch
 from callgym.rollouts.stage import Ended, Outcome, Stage, Start, Turn
 from callgym.trainers.action_writer import ActionWriter
 from callgym.trainers.conversation import Conversation
@@ -81,18 +81,13 @@ class BatchPlay:
     def _collect(self) -> None:
         """Take what comes until a batch is full, or nothing more is to come, or it takes too long."""
         began = time.monotonic()
-        until = began + PATIENCE_SECONDS if self._hurries and self._ready else None
-        while True:
+        patience = PATIENCE_SECONDS if self._hurries else None
+        fresh = True
+        while fresh:
             self._begin()
-            if len(self._ready) >= self._batch or not self._stage.waiting:
-                break
-            left = None if until is None else until - time.monotonic()
-            if left is not None and left <= 0:
-                break
-            for outcome in self._stage.outcomes(left):
+            for outcome in outcomes_for_batch(self._stage, self._ready, self._batch, patience, bool(self._starts)):
                 self._take(outcome)
-            if until is None and self._hurries and self._ready:
-                until = time.monotonic() + PATIENCE_SECONDS
+            fresh = bool(self._starts) and self._stage.free > 0
         self.waiting_seconds += time.monotonic() - began
 
     def _begin(self) -> None:
