@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("envs", "rewards", "tool_backends", "rollouts", "trainers")
+ROOMS = ("envs", "rewards", "tool_backends", "rollouts", "trainers", "viewer", "reports")
 HEAVY = ("torch", "ray", "transformers", "trl", "matplotlib", "httpx", "datasets", "accelerate", "scipy", "pandas",
          "mcp", "mcp_types", "starlette", "uvicorn", "pydantic_monty")  # fmt: skip
 
