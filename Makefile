@@ -11,7 +11,7 @@ SEEDS ?= 0
 export OMP_WAIT_POLICY ?= passive
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: demo test slow lint fuzz clean
+.PHONY: demo test slow lint docs fuzz clean
 
 demo: .venv/.demo
 	.venv/bin/python examples/demo.py --data "$(DATA)" --seeds $(SEEDS)
@@ -27,6 +27,10 @@ lint: .venv/.test
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+
+# The documentation site, built strictly into build/site.
+docs: .venv/.test
+	.venv/bin/python docs/site.py
 
 # Coverage-guided fuzzing of the dialects' parsers; make fuzz RUNS=500000 for hours of it.
 RUNS ?= 20000
