@@ -275,7 +275,7 @@ def _continued(path: Path, env: ToolEnv) -> tuple[int, TextIO]:
             following = max(following, row.index + 1)
         cut_torn_tail(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    return following, path.open("a", encoding="utf-8")
+    return following, path.open("a", encoding="utf-8", newline="\n")
 
 
 def _edit_lines() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -54,7 +55,10 @@ def episode_as_text(episode: Episode) -> str:
 
 def _step_lines(number: int, step: Step) -> Iterator[str]:
     yield f"--- action {number}: {step.action}"
-    for call, result in zip(step.calls, step.results, strict=True):
+    for call, result in itertools.zip_longest(step.calls, step.results):
+        if result is None:  # a record may leave results out
+            yield f"    {call.name}({_arguments(call.arguments)}) -> no result on record"
+            continue
         answer = result.message if result.error else json.dumps(result.content, ensure_ascii=False)
         failed = f" [{result.error}]" if result.error else ""
         yield f"    {call.name}({_arguments(call.arguments)}) ->{failed} {_short(answer)}"

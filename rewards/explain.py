@@ -52,17 +52,27 @@ def explanation_lines(name: str, score: Score) -> Iterator[str]:
         yield f"{name}: not asked for ({score.explanation.get('reason', 'the goal is of another kind')})"
         return
     value = "unknown" if score.value is None else f"{score.value:.3f}"
-    explanation: Explanation = score.explanation
-    if "turns" in explanation and all(turn.keys() >= _CALLS for turn in explanation["turns"]):
-        yield f"{name}: {value}"
-        for number, turn in enumerate(explanation["turns"], 1):
-            yield from _turn_lines(number, turn)
+    try:
+        details = _turns_in_lines(score.explanation)
+    except (AttributeError, KeyError, TypeError, ValueError):  # of a record that somebody altered: shown as it stands
+        details = None
+    if details is None:
+        yield f"{name}: {value}   {_short(json.dumps(score.explanation, ensure_ascii=False))}"
         return
-    if "turns" in explanation and all(turn.keys() >= _EFFECTS for turn in explanation["turns"]):
-        yield f"{name}: {value}"
-        yield from (_effect_line(number, turn) for number, turn in enumerate(explanation["turns"], 1))
-        return
-    yield f"{name}: {value}   {_short(json.dumps(explanation, ensure_ascii=False))}"
+    yield f"{name}: {value}"
+    yield from details
+
+
+def _turns_in_lines(explanation: Explanation) -> list[str] | None:
+    """The turns of an explanation that compares calls, or their effects; None for one of another kind."""
+    turns = explanation.get("turns")
+    if turns is None:
+        return None
+    if all(turn.keys() >= _CALLS for turn in turns):
+        return [line for number, turn in enumerate(turns, 1) for line in _turn_lines(number, turn)]
+    if all(turn.keys() >= _EFFECTS for turn in turns):
+        return [_effect_line(number, turn) for number, turn in enumerate(turns, 1)]
+    return None
 
 
 def register_explanation(name: str, rule: Callable[[Explanation], float]) -> None:

@@ -14,16 +14,23 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from callgym.episode import Episode
-from callgym.errors import DataError
 from callgym.rollouts.stage import Failure
+from callgym.rollouts.stored_lines import is_torn, read_lines
 
-__all__ = ["EpisodeRow", "cut_torn_tail", "read_episodes", "read_rows", "write_episode", "write_failure"]
+__all__ = [
+    "EpisodeRow",
+    "cut_torn_tail",
+    "episode_line",
+    "read_episodes",
+    "read_rows",
+    "write_episode",
+    "write_failure",
+]
 
 _CHUNK = 1 << 16
-_OPENING = b'{"index":'
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +47,20 @@ class EpisodeRow:
     """The record."""
 
 
+def episode_line(index: int, policy: str, episode: Episode) -> str:
+    """The line of an episode, its end included."""
+    line = {"index": index, "policy": policy, **episode.to_dict()}
+    text = json.dumps(line, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which can only be written as an escape
+        return json.dumps(line, allow_nan=False, separators=(",", ":")) + "\n"
+    return text
+
+
 def write_episode(file: TextIO, index: int, policy: str, episode: Episode) -> None:
     """Append one line and hand it to the operating system: a killed process loses no ended episode."""
-    line = {"index": index, "policy": policy, **episode.to_dict()}
-    file.write(json.dumps(line, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n")
+    file.write(episode_line(index, policy, episode))
     file.flush()
 
 
@@ -62,7 +79,7 @@ def read_episodes(path: str | Path) -> Iterator[tuple[int, Episode]]:
     """(index, episode) of each line, in the file's order; lines of episodes that failed are passed over.
 
     Raises:
-        DataError: The file is missing, a line is no episode, is cut off, or an index appears twice;
+        DataError: The file is missing or empty, a line is no episode, is cut off, or an index appears twice;
             the message names file, row and mend.
     """
     for row in read_rows(path):
@@ -74,29 +91,11 @@ def read_rows(path: str | Path, *, allow_torn_tail: bool = False) -> Iterator[Ep
 
     Args:
         path: The file.
-        allow_torn_tail: Pass over what a stopped writer left behind the last whole line.
+        allow_torn_tail: Pass over what a stopped writer left behind the last whole line, which may be all there is.
     """
-    path = Path(path)
-    seen: dict[int, int] = {}
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                if allow_torn_tail and _is_torn(line):
-                    return
-                row = _read_row(line, number, path)
-                if row is None:
-                    continue
-                if row.index in seen:
-                    raise DataError(
-                        f"{path}, row {number}: episode {row.index} stands in row {seen[row.index]} already; "
-                        "delete one of the two rows"
-                    )
-                seen[row.index] = number
-                yield row
-    except FileNotFoundError:
-        raise DataError(f"{path} does not exist; it is written by a run with out={str(path)!r}") from None
-    except IsADirectoryError:
-        raise DataError(f"{path} is a folder; give the file of episodes") from None
+    for line in read_lines(Path(path), allow_torn_tail=allow_torn_tail):
+        if line.episode is not None:
+            yield EpisodeRow(line.row, line.index, line.policy, line.episode)
 
 
 def cut_torn_tail(path: Path) -> int:
@@ -115,32 +114,7 @@ def cut_torn_tail(path: Path) -> int:
                 break
             at = start
         file.seek(at)
-        if not _is_torn(file.read()):
+        if not is_torn(file.read()):
             return 0
         file.truncate(at)
     return size - at
-
-
-def _is_torn(line: bytes) -> bool:
-    """Whether a line is the beginning of an episode's, cut off."""
-    return not line.endswith(b"\n") and (line.startswith(_OPENING) or _OPENING.startswith(line)) and line != b""
-
-
-def _read_row(line: bytes, number: int, path: Path) -> EpisodeRow | None:
-    """The episode of a line; None where it failed."""
-    where = f"{path}, row {number}"
-    if not line.endswith(b"\n"):
-        raise DataError(f"{where}: the line is cut off; resume the run that wrote it, or delete the row")
-    try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: not valid JSON ({error}); delete the row and resume the run") from error
-    index = fields.pop("index", None) if isinstance(fields, dict) else None
-    if type(index) is not int or index < 0:
-        raise DataError(f"{where}: no episode, which has an 'index' of 0 or more; is it a file of episodes?")
-    policy: Any = fields.pop("policy", "")
-    if not isinstance(policy, str):
-        raise DataError(f"{where}: 'policy' is a name, found {policy!r}; delete the row and resume the run")
-    if isinstance(fields.get("failure"), dict):
-        return None
-    return EpisodeRow(number, index, policy, Episode.from_dict(fields, where))

@@ -9,6 +9,7 @@ Each scenario's conversations are played in order, each on the memory that the o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from callgym.data import find_source
@@ -26,7 +27,14 @@ Snapshot = dict[str, Any]
 
 
 def fill_memories(
-    store: str, policy: Policy, *, data: str = "auto", split: str = "test", seed: int = 0, **options: Any
+    store: str,
+    policy: Policy,
+    *,
+    data: str = "auto",
+    split: str = "test",
+    seed: int = 0,
+    advance: Callable[[int], object] = lambda episodes: None,
+    **options: Any,
 ) -> dict[str, Snapshot]:
     """Let a policy live through the prerequisite conversations of every scenario.
 
@@ -36,6 +44,7 @@ def fill_memories(
         data: Where the conversations are, as in ``gym.make``.
         split: Of the starter set; official conversations have one.
         seed: The run's seed.
+        advance: Is told of each conversation when it was played.
         **options: More arguments of ``gym.make``, such as ``dialect``.
 
     Returns:
@@ -55,6 +64,7 @@ def fill_memories(
             env_options={**options, "data": [task]},
             progress=False,
         )
+        advance(1)
         state = result.episodes[0].state
         if state is None:
             raise DataError(f"the episode of {task.id} left no memory")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator, Sequence, Sized
+from dataclasses import replace
 
 from callgym.errors import ConfigurationError
 from callgym.rollouts.policy import Policy, Transcript
-from callgym.rollouts.stage import Act, Ended, Failed, Stage, Start, Turn
+from callgym.rollouts.stage import Act, Ended, Failed, Stage, Start, StepTimes, Turn
 
 __all__ = ["PATIENCE_SECONDS", "outcomes_for_batch", "play"]
 
@@ -19,7 +20,7 @@ PATIENCE_SECONDS = 0.2
 def play(
     stage: Stage, policy: Policy, starts: Iterator[Start | None], batch_size: int, patience: float | None = None
 ) -> Iterator[Ended | Failed]:
-    """Each episode's end, as it comes.
+    """Each episode's end, as it comes, with the times of its steps.
 
     The policy gets as many situations as ``batch_size`` at once, and fewer only where no more are to come or they take
     longer than ``patience``. With more seats than that, generation and tools overlap. Which situations share a batch
@@ -39,7 +40,8 @@ def play(
     """
     seeds: dict[int, int] = {}
     transcripts: dict[int, Transcript] = {}
-    actions: dict[int, str] = {}
+    written: dict[int, tuple[str, float]] = {}
+    times: dict[int, list[StepTimes]] = {}
     ready: dict[int, None] = {}  # in the order in which they became so
     more = True
     took = PATIENCE_SECONDS
@@ -62,15 +64,17 @@ def play(
             if isinstance(outcome, Turn):
                 if outcome.step == 0:
                     transcripts[key] = Transcript(outcome, seeds[key])
+                    times[key] = []
                 else:
-                    transcripts[key].add(actions.pop(key), outcome)
+                    action, seconds = written.pop(key)
+                    transcripts[key].add(action, outcome)
+                    times[key].append((seconds, outcome.seconds))
                 ready[key] = None
                 continue
             ready.pop(key, None)  # it may have been lost while it waited for the policy
             transcripts.pop(key, None)
-            actions.pop(key, None)
             del seeds[key]
-            yield outcome
+            yield _timed(outcome, times.pop(key, None), written.pop(key, None))
         if more and fresh and stage.free > 0:
             continue
         if not ready:
@@ -82,16 +86,25 @@ def play(
         batch = list(itertools.islice(ready, batch_size))
         for key in batch:
             del ready[key]
-        began = time.monotonic()
-        written = policy.act([transcripts[key].situation() for key in batch])
-        took = time.monotonic() - began
-        if len(written) != len(batch):
+        began = time.perf_counter()
+        actions = policy.act([transcripts[key].situation() for key in batch])
+        took = time.perf_counter() - began
+        if len(actions) != len(batch):
             raise ConfigurationError(
-                f"policy {policy.name!r} gave {len(written)} actions for {len(batch)} situations; act() "
+                f"policy {policy.name!r} gave {len(actions)} actions for {len(batch)} situations; act() "
                 "returns one for each, in order"
             )
-        actions.update(zip(batch, written, strict=True))
-        stage.act([Act(key, action) for key, action in zip(batch, written, strict=True)])
+        written.update((key, (action, took)) for key, action in zip(batch, actions, strict=True))
+        stage.act([Act(key, action) for key, action in zip(batch, actions, strict=True)])
+
+
+def _timed(
+    outcome: Ended | Failed, times: Sequence[StepTimes] | None, last: tuple[str, float] | None
+) -> Ended | Failed:
+    """An episode's end with the times of its steps; as it is where it was played elsewhere, by another ``play``."""
+    if isinstance(outcome, Failed) or times is None or last is None:
+        return outcome
+    return replace(outcome, times=(*times, (last[1], outcome.seconds)))
 
 
 def outcomes_for_batch(

@@ -12,9 +12,8 @@ that nothing is computed from: they are taken as they are.
 from __future__ import annotations
 
 import contextlib
-import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
@@ -24,34 +23,16 @@ import gymnasium as gym
 
 from callgym.envs.base import CUT_ACTION, ToolEnv
 from callgym.episode import Episode, Step
-from callgym.errors import CallGymError, DataError
+from callgym.errors import CallGymError
 from callgym.rollouts.difference import Difference, first_difference, line_difference
 from callgym.rollouts.environment_pool import EnvFactory, EnvironmentPool
-from callgym.rollouts.episodes import write_episode
+from callgym.rollouts.episodes import episode_line
+from callgym.rollouts.stored_lines import StoredLine, read_up_to_fault
 from callgym.task import Task
 
-__all__ = ["ReplayReport", "RowDifference", "StoredLine", "Unplayed", "read_lines", "replay_file"]
+__all__ = ["ReplayReport", "RowDifference", "Unplayed", "replay_file"]
 
-_LONGEST_LINE = 1 << 28
 _MOST_REASONS = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class StoredLine:
-    """One line of an episode file, as it stands there."""
-
-    row: int
-    """The line's number, from 1."""
-    index: int
-    """Which episode of its run it is."""
-    policy: str
-    """Name of the policy that played."""
-    raw: bytes
-    """The line, its end included."""
-    fields: dict[str, Any]
-    """The JSON object of the line."""
-    episode: Episode | None
-    """The record; None where the line says that the episode failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +138,7 @@ def replay_file(
     fault = None
     pool = EnvironmentPool(data=data, env_options=env_options, factory=factory, network=network)
     with contextlib.closing(pool):
-        for line in _read_up_to_fault(Path(path)):
+        for line in read_up_to_fault(Path(path)):
             if isinstance(line, str):
                 fault = line
                 break
@@ -176,68 +157,6 @@ def replay_file(
     return ReplayReport(
         str(path), equal, len(differences), unplayable, failed, tuple(differences), tuple(unplayed), fault
     )
-
-
-def read_lines(path: Path) -> Iterator[StoredLine]:
-    """Every line of an episode file, those of failed episodes included.
-
-    Raises:
-        DataError: The file is missing, a line is no episode, is cut off, or an index appears twice; the message names
-            file, row and mend.
-    """
-    seen: dict[int, int] = {}
-    number = 0
-    try:
-        with path.open("rb") as file:
-            for number, raw in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 1):
-                line = _stored_line(raw, number, f"{path}, row {number}")
-                if line.episode is not None and seen.setdefault(line.index, number) != number:
-                    raise DataError(
-                        f"{path}, row {number}: episode {line.index} stands in row {seen[line.index]} already; "
-                        "delete one of the two rows"
-                    )
-                yield line
-    except FileNotFoundError:
-        raise DataError(f"{path} does not exist; give a file of episodes, as a run with out=FILE writes it") from None
-    except IsADirectoryError:
-        raise DataError(f"{path} is a folder; give the file of episodes") from None
-    if not number:
-        raise DataError(f"{path} is empty: there is no episode in it")
-
-
-def _stored_line(raw: bytes, number: int, where: str) -> StoredLine:
-    if not raw.endswith(b"\n"):
-        if not raw.lstrip().startswith(b"{"):
-            raise DataError(f"{where}: no episode, but {raw[:20]!r}; is it a file of episodes?")
-        raise DataError(f"{where}: the line is cut off; resume the run that wrote it, or delete the row")
-    try:
-        fields = json.loads(raw.decode())
-    except (ValueError, RecursionError) as error:
-        mend = "is it a file of episodes?" if number == 1 else "delete the row, or resume the run that wrote the file"
-        raise DataError(f"{where}: not valid JSON ({error}); {mend}") from error
-    index = fields.get("index") if isinstance(fields, dict) else None
-    if type(index) is not int or index < 0:
-        raise DataError(f"{where}: no episode, which has an 'index' of 0 or more; is it a file of episodes?")
-    policy = fields.get("policy", "")
-    if not isinstance(policy, str):
-        raise DataError(f"{where}: 'policy' is a name, found {policy!r}; delete the row")
-    if isinstance(fields.get("failure"), dict):
-        return StoredLine(number, index, policy, raw, fields, None)
-    record = {name: value for name, value in fields.items() if name not in ("index", "policy")}
-    return StoredLine(number, index, policy, raw, fields, Episode.from_dict(record, where))
-
-
-def _read_up_to_fault(path: Path) -> Iterator[StoredLine | str]:
-    """The lines; at last the fault, where there is one behind the first line."""
-    read = 0
-    try:
-        for line in read_lines(path):
-            read += 1
-            yield line
-    except DataError as error:
-        if not read and not path.is_file():
-            raise
-        yield str(error)
 
 
 def _verdict(line: StoredLine, pool: EnvironmentPool) -> RowDifference | Unplayed | None:
@@ -321,9 +240,7 @@ def _is_cut(step: Step) -> bool:
 
 def _line(line: StoredLine, episode: Episode) -> bytes:
     """A line of an episode file with another record in it."""
-    file = io.StringIO()
-    write_episode(file, line.index, line.policy, episode)
-    return file.getvalue().encode("utf-8", "surrogatepass")
+    return episode_line(line.index, line.policy, episode).encode()
 
 
 def _take_last_reward(again: dict[str, Any], stored: dict[str, Any]) -> None:

@@ -27,7 +27,8 @@ from callgym.errors import CallGymError, ConfigurationError, DataError
 from callgym.rewards import Rubric
 from callgym.rollouts.environment_pool import EnvFactory, EnvironmentPool
 from callgym.rollouts.episodes import write_episode
-from callgym.rollouts.replay import Unplayed, read_lines
+from callgym.rollouts.replay import Unplayed
+from callgym.rollouts.stored_lines import read_lines
 from callgym.task import Task
 
 __all__ = ["Paired", "RescoreReport", "RubricChange", "rescore", "rescore_file", "scored_again"]
@@ -265,10 +266,7 @@ class _Pairs:
             self.differences.append(new - old)
 
     def paired(self) -> Paired:
-        mean, error = _mean(self.differences), None
-        if mean is not None and len(self.differences) > 1:
-            spread = math.fsum((value - mean) ** 2 for value in self.differences) / (len(self.differences) - 1)
-            error = math.sqrt(spread / len(self.differences))
+        mean = _mean(self.differences)
         return Paired(
             old_mean=_mean(self.old),
             new_mean=_mean(self.new),
@@ -276,7 +274,7 @@ class _Pairs:
             new_unknown=self.new_unknown,
             pairs=len(self.differences),
             difference=mean,
-            difference_stderr=error,
+            difference_stderr=_standard_error(self.differences, mean),
             changed=sum(value != 0 for value in self.differences),
         )
 
@@ -314,7 +312,21 @@ def _applying(episode: Episode, name: str) -> Score | None:
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
+    try:
+        mean = math.fsum(values) / len(values) if values else None
+    except (OverflowError, ValueError):  # numbers that no rubric gave, such as 1e308: their mean is not known
+        return None
+    return mean if mean is None or math.isfinite(mean) else None
+
+
+def _standard_error(values: Sequence[float], mean: float | None) -> float | None:
+    if mean is None or len(values) < 2:
+        return None
+    try:
+        spread = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+    except OverflowError:
+        return None
+    return math.sqrt(spread / len(values))
 
 
 def _row(paired: Paired) -> str:

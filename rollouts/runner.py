@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -20,9 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
-import click
 import gymnasium as gym
 
+from callgym import terminal
 from callgym.episode import Episode
 from callgym.errors import ConfigurationError, DataError
 from callgym.rollouts.episodes import cut_torn_tail, read_rows, write_episode, write_failure
@@ -33,8 +32,9 @@ from callgym.rollouts.play import play
 from callgym.rollouts.policy import Policy
 from callgym.rollouts.ray.workers import RayWorkers
 from callgym.rollouts.retries import Retries
-from callgym.rollouts.stage import Failed, Failure, Stage, Start
+from callgym.rollouts.stage import Failed, Failure, Stage, Start, StepTimes
 from callgym.rollouts.summary import Summary, summarise
+from callgym.rollouts.timings import open_times, times_path, write_times
 
 __all__ = ["EnvFactory", "Played", "RolloutResult", "Rollouts", "run_episodes"]
 
@@ -52,6 +52,8 @@ class Played:
     """Its record."""
     failure: Failure | None = None
     """Why there is no record."""
+    times: tuple[StepTimes, ...] | None = field(default=None, compare=False)
+    """Seconds of each step, of the try that counted; see ``callgym.rollouts.timings``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +183,7 @@ class Rollouts:
             if isinstance(outcome, Failed):
                 yield Played(outcome.key, None, outcome.failure)
             else:
-                yield Played(outcome.key, outcome.episode)
+                yield Played(outcome.key, outcome.episode, times=outcome.times)
 
     def _starts(self, indices: Iterable[int]) -> Iterator[Start]:
         return (Start(index, self.plan.task(index), self.plan.episode_seed(index)) for index in indices)
@@ -213,6 +215,7 @@ def run_episodes(
     out: str | Path | None = None,
     progress: bool = True,
     resume: bool = True,
+    times: bool = False,
 ) -> RolloutResult:
     """Play ``episodes`` episodes.
 
@@ -235,6 +238,7 @@ def run_episodes(
         out: Where each episode is written as it ends; see ``callgym.rollouts.episodes``.
         progress: Show a bar on stderr, where that is a terminal.
         resume: Whether to continue ``out``; else it is written anew. Episodes that failed are tried again.
+        times: Whether to put down beside ``out`` how long each step took; see ``callgym.rollouts.timings``.
 
     Raises:
         ConfigurationError: An argument has a value it cannot have, or the policy gave no action for
@@ -243,6 +247,8 @@ def run_episodes(
         MissingPackageError: Workers are asked for, and Ray is not installed.
     """
     _check_number("episodes", episodes, 1)
+    if times and out is None:
+        raise ConfigurationError("times=True writes beside the file of episodes: give out=FILE, too")
     started = time.perf_counter()
     closing = contextlib.ExitStack()
     closing.callback(policy.close)
@@ -266,10 +272,16 @@ def run_episodes(
         resumed = len(done)
         failures: dict[int, Failure] = {}
         waiting = [index for index in range(episodes) if index not in done]
-        with _open_out(path, resume) as file, _progress(progress, plan.env_id, episodes, resumed) as advance:
+        with (
+            _open_out(path, resume) as file,
+            _open_times(path, times) as clock,
+            _progress(progress, plan.env_id, episodes, resumed) as advance,
+        ):
             for played in rollouts.stream(waiting):
                 if file is not None:
                     _write(file, plan, played)
+                if clock is not None and played.times is not None:
+                    write_times(clock, played.index, played.times)
                 if played.failure is not None:
                     failures[played.index] = played.failure
                 else:
@@ -349,10 +361,22 @@ def _open_out(path: Path | None, resume: bool) -> Iterator[TextIO | None]:
 
 
 @contextlib.contextmanager
-def _progress(wanted: bool, label: str, length: int, done: int) -> Iterator[Callable[[int], None]]:
-    if not (wanted and sys.stderr.isatty()):
-        yield lambda _: None
+def _open_times(path: Path | None, wanted: bool) -> Iterator[TextIO | None]:
+    """The file of times beside that of episodes; where the latter begins anew, no old times are kept."""
+    if path is None:
+        yield None
         return
-    with click.progressbar(length=length, label=label, file=sys.stderr, show_pos=True) as bar:
-        bar.update(done)
-        yield bar.update
+    begun = path.stat().st_size > 0
+    if not wanted:
+        if not begun:
+            times_path(path).unlink(missing_ok=True)
+        yield None
+        return
+    with open_times(times_path(path), begun) as file:
+        yield file
+
+
+def _progress(
+    wanted: bool, label: str, length: int, done: int
+) -> contextlib.AbstractContextManager[Callable[[int], object]]:
+    return terminal.progress(label, length, done=done) if wanted else contextlib.nullcontext(lambda _: None)

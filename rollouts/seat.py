@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -55,28 +56,31 @@ class Seat:
         """Take one action."""
         if act.cut:
             return self.truncate(act.action)
-        return self._stepped(self.env.step(act.action))
+        began = time.perf_counter()
+        return self._stepped(self.env.step(act.action), began)
 
     async def astep(self, act: Act) -> Turn | Ended:
         """As ``step``, beside those of other seats. An environment in wrappers of others steps in a thread."""
         if act.cut:
             return self.truncate(act.action)
+        began = time.perf_counter()
         if self._bare:
-            return self._stepped(await self.tool_env.astep(act.action))
+            return self._stepped(await self.tool_env.astep(act.action), began)
         loop = asyncio.get_running_loop()
-        return self._stepped(await loop.run_in_executor(_threads(), self.env.step, act.action))
+        return self._stepped(await loop.run_in_executor(_threads(), self.env.step, act.action), began)
 
     def truncate(self, action: str | None = None) -> Ended:
         """End the episode where it stands, or with an action that was cut off."""
         return Ended(self.key, self.tool_env.truncate(action))
 
-    def _stepped(self, outcome: tuple[str, Any, bool, bool, dict[str, Any]]) -> Turn | Ended:
+    def _stepped(self, outcome: tuple[str, Any, bool, bool, dict[str, Any]], began: float) -> Turn | Ended:
+        seconds = time.perf_counter() - began
         observation, _, terminated, truncated, info = outcome
         self._step += 1
         if terminated or truncated:
-            return Ended(self.key, _record(info))
+            return Ended(self.key, _record(info), seconds)
         tools = tuple(info["tools"]) if "tools" in info else None  # they are there where they have changed
-        return Turn(self.key, self._step, observation, tuple(info["messages"]), tools, None)
+        return Turn(self.key, self._step, observation, tuple(info["messages"]), tools, None, seconds)
 
     def close(self) -> None:
         """Close the environment."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import pickle
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from callgym.dialects import DIALECTS, Dialect
@@ -21,9 +21,25 @@ from callgym.envs.base import ToolEnv
 from callgym.episode import Episode
 from callgym.errors import ConfigurationError
 
-__all__ = ["Act", "Ended", "EnvView", "Failed", "Failure", "FailureKind", "Outcome", "Stage", "Start", "Turn"]
+__all__ = [
+    "Act",
+    "Ended",
+    "EnvView",
+    "Failed",
+    "Failure",
+    "FailureKind",
+    "Outcome",
+    "Stage",
+    "Start",
+    "StepTimes",
+    "Turn",
+]
 
 FailureKind = Literal["exception", "step_timeout", "episode_timeout", "worker_lost", "unpicklable"]
+
+StepTimes = tuple[float | None, float | None]
+"""Seconds by the clock in which the batch with a step's action was written, and in which the environment took the step;
+None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +120,8 @@ class Turn:
     """All of them, in OpenAI's shape, at the beginning and where they have changed; else None."""
     env: ToolEnv | EnvView | None
     """At the beginning; else None."""
+    seconds: float | None = field(default=None, compare=False)
+    """How long the environment took for the step that led here, by the clock; None at the beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +132,10 @@ class Ended:
     """The episode."""
     episode: Episode
     """Its record."""
+    seconds: float | None = field(default=None, compare=False)
+    """How long the environment took for the last step, by the clock; None where it was ended without one."""
+    times: tuple[StepTimes, ...] | None = field(default=None, compare=False)
+    """Of each step, where whoever wrote the actions has put them down."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from callgym.episode import Episode
+from callgym.terminal import Cell, table
 
 __all__ = ["Summary", "summarise"]
 
@@ -63,18 +64,17 @@ class Summary:
         """The run as aligned lines for people."""
         mean = _shown(self.return_mean)
         spread = "" if self.return_stderr is None else f" ± {self.return_stderr:.3f}"
-        rows = [
+        rows: list[tuple[str, str | Cell]] = [
             ("environment", f"{self.id} ({self.data} data)"),
             ("policy", self.policy),
             ("episodes", f"{self.episodes}, seed {self.seed}"),
-            ("return", mean + spread),
+            ("return", Cell(mean + spread, "strong")),
             *((f"  {name}", _shown(value)) for name, value in self.rewards.items()),
         ]
         if self.unknown:
             rows.append(("return unknown", f"{self.unknown} episodes"))
-        rows += [(f"error {kind}", str(count)) for kind, count in self.errors.items()]
-        width = max(len(name) for name, _ in rows)
-        return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
+        rows += [(f"error {kind}", Cell(str(count), "bad")) for kind, count in self.errors.items()]
+        return table(("", ""), rows)
 
 
 def summarise(episodes: Sequence[Episode], *, id: str, policy: str, seed: int, failed: Sequence[str] = ()) -> Summary:

@@ -477,16 +477,16 @@ PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256))
     ("content", "named"),
     [
         (b"", "is empty"),
-        (PNG, "row 1: not valid JSON"),
+        (PNG, "row 1: no episode, but b'\\x89PNG"),
         (b"\x00" * 100, "row 1: no episode"),
         (b"precious notes", "row 1: no episode, but b'precious notes'"),
         (b'{"messages": [{"role": "user", "content": "Hi"}]}\n' * 3, "row 1: no episode, which has an 'index'"),
         (b'{"index": true}\n', "row 1: no episode, which has an 'index'"),
         (b'{"index":0,"policy":3}\n', "row 1: 'policy' is a name"),
         (b'{"index":0,"policy":"x","seed":"x"}\n', "row 1: Episode."),
-        (b"[" * 100_000 + b"\n", "row 1: not valid JSON"),
+        (b"[" * 100_000 + b"\n", "row 1: no episode, but b'[[["),
         ('{"index":0,"policy":"\ud800"}\n'.encode("utf-8", "surrogatepass"), "row 1: not valid JSON"),
-        (b"\n", "row 1: not valid JSON"),
+        (b"\n", "row 1: the line is empty"),
     ],
 )
 def test_a_foreign_file_is_named(tmp_path: Path, content: bytes, named: str) -> None:
@@ -597,6 +597,32 @@ def test_unknown_is_counted_and_never_0(tmp_path: Path) -> None:
     assert "unknown: 0 -> 1" in shown
 
 
+@pytest.mark.parametrize("values", [[1e300, 0.0], [1.7e308, 1.7e308], [-1.7e308, 1.7e308, -1.7e308]])
+def test_returns_that_no_rubric_gave_have_no_spread(tmp_path: Path, values: list[float]) -> None:
+    file = play(tmp_path)
+    lines = lines_of(file)
+    for line, value in zip(lines, values, strict=False):
+        line["episode_return"] = value
+    file.write_text("".join(map(compact, lines)))
+    report = rescore_file(file, ["exact"])
+    (change,) = report.changes
+    assert change.returns.new_mean == 1.0
+    assert change.returns.difference_stderr is None
+    assert json.loads(report.to_json())["changes"]
+    assert "rubric default -> exact" in report.table()
+
+
+def test_half_a_surrogate_is_written_as_an_escape(tmp_path: Path) -> None:
+    file, out = play(tmp_path), tmp_path / "out.jsonl"
+    lines = lines_of(file)
+    lines[0]["policy"] = lines[0]["steps"][0]["content"] = "\ud800"
+    file.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+    rescore_file(file, ["default"], out=out)
+    assert lines_of(out) == lines
+    (difference,) = replay_file(file).differences
+    assert (difference.path, difference.stored) == ("steps[0].content", '"\ud800"')
+
+
 def test_several_rubrics_at_once(tmp_path: Path) -> None:
     file = play(tmp_path, policies=("oracle", "random"))
     report = rescore_file(file, ["exact", "toolrl", "exact"])
@@ -700,7 +726,7 @@ def test_a_module_with_ids_is_imported_by_name(tmp_path: Path, monkeypatch: pyte
     assert run(replay, file).exit_code == 1
     assert run(replay, file, "--import", "my_ids").exit_code == 0
     outcome = run(replay, file, "--import", "no_such_module")
-    assert outcome.exit_code == 1
+    assert outcome.exit_code == 3
     assert "PYTHONPATH" in outcome.stderr
     del gym.registry["mine/one-v0"]
 
@@ -722,7 +748,7 @@ def test_rescore_prints_and_writes(tmp_path: Path) -> None:
     report = json.loads(run(rescore, file, "--rubric", "exact", "--rubric", "toolrl", "--json").stdout)
     assert [change["rubric"] for change in report["changes"]] == ["exact", "toolrl"]
     failed = run(rescore, file, "--rubric", "best")
-    assert failed.exit_code == 1
+    assert failed.exit_code == 3
     assert failed.stderr.startswith("Error: no rubric 'best'")
 
 
@@ -735,5 +761,6 @@ def test_a_bar_is_shown_on_a_terminal_only(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     replay.main([str(file)], standalone_mode=False)
     shown = capsys.readouterr()
-    assert "100%" in shown.err
-    assert "100%" not in shown.out
+    assert "replay  [####" in shown.err
+    assert "MiB/s" in shown.err
+    assert "MiB/s" not in shown.out

@@ -293,13 +293,14 @@ def test_a_file_of_another_environment_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("not json\n", r"row 1: not valid JSON"),
+        ("not json\n", r"row 1: no episode, but b'not json"),
+        ("{not json}\n", r"row 1: not valid JSON"),
         ("[1, 2]\n", r"row 1: no episode"),
         ('{"env_id": "x"}\n', r"row 1: no episode, which has an 'index'"),
         ('{"index": true}\n', r"row 1: no episode"),
         ('{"index": 0, "policy": "a", "seed": "x"}\n', r"row 1: Episode\."),
-        ("precious notes without an end of line", r"row 1: the line is cut off"),
-        ("\n", r"row 1: not valid JSON"),
+        ("precious notes without an end of line", r"row 1: no episode, but b'precious notes"),
+        ("\n", r"row 1: the line is empty"),
     ],
 )
 def test_a_damaged_or_foreign_file_is_refused_and_left_alone(tmp_path: Path, text: str, named: str) -> None:

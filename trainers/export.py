@@ -97,6 +97,7 @@ def export_episodes(
     pairs: int = 4,
     graded: bool = False,
     data: Any = None,
+    advance: Callable[[int], object] = lambda episodes: None,
 ) -> ExportSummary:
     """Write episode files as rows of one kind; the same files give the same rows, in the same order.
 
@@ -120,6 +121,7 @@ def export_episodes(
             and second worst, and so on, so that every episode is used once before one is used twice.
         graded: For ``process``: labels in [0, 1] instead of true and false.
         data: Where the tasks are, as in ``gym.make``; what the records name by default.
+        advance: Is told of each episode when it was read.
 
     Raises:
         ConfigurationError: An option has a value it cannot have.
@@ -129,7 +131,7 @@ def export_episodes(
     files, target = [Path(path) for path in paths], Path(out)
     _check_options(files, kind, target, format, margin, pairs)
     write = write_lines if format == "jsonl" else dataset_writer(lambda datasets, _: _columns(datasets, kind, graded))
-    export = _Export(files, data)
+    export = _Export(files, data, advance)
     if kind == "reward":
         rows = export.reward_rows()
     elif kind == "preference":
@@ -158,6 +160,7 @@ class _Export:
 
     files: list[Path]
     data: Any
+    advance: Callable[[int], object] = lambda episodes: None
     episodes: int = 0
     unknown: int = 0
     unlabelled: int = 0
@@ -261,6 +264,7 @@ class _Export:
         for number, path in enumerate(self.files):
             for row in read_rows(path):
                 self.episodes += 1
+                self.advance(1)
                 if not row.episode.steps:
                     raise DataError(f"{path}, row {row.row}: the episode has no step; delete the row")
                 yield number, row
@@ -335,9 +339,9 @@ def completion_messages(task: Task, episode: Episode, dialect: Dialect) -> list[
         messages.append(assistant_chat(step.action, ()) if unread else assistant_chat(step.content, step.calls))
         if number == last:
             break
-        messages += [
-            tool_chat(dialect.result_text(result), call) for call, result in zip(step.calls, step.results, strict=True)
-        ]
+        # A record may leave results out.
+        answered = zip(step.calls, step.results, strict=False)
+        messages += [tool_chat(dialect.result_text(result), call) for call, result in answered]
         said = _said_to(task, step, episode.steps[number + 1], dialect)
         if said:
             messages.append({"role": "user", "content": said})
@@ -347,7 +351,7 @@ def completion_messages(task: Task, episode: Episode, dialect: Dialect) -> list[
 def _said_to(task: Task, step: Step, following: Step, dialect: Dialect) -> str:
     """What the user said after a step: what could not be read, documents of tools that are new, the next turn."""
     parts = [" ".join(error.message for error in step.errors[:_FAULTS_SHOWN])]
-    if following.turn > step.turn:
+    if following.turn > step.turn and step.turn < len(task.user_turns):
         user = task.user_turns[step.turn]
         parts += [dialect.render_tools(user.add_tools) if user.add_tools else "", user.content]
     return "\n\n".join(filter(None, parts))
