@@ -439,11 +439,11 @@ class Terminal:
         os.write(self.master, text.encode())
 
     def end(self) -> int:
-        code = self.child.wait(60)
-        while select.select([self.master], [], [], 0)[0] and self._read():
+        # Read on meanwhile: readline sets the terminal back only when all that it wrote was taken.
+        while select.select([self.master], [], [], 60)[0] and self._read():
             pass
         os.close(self.master)
-        return code
+        return self.child.wait(60)
 
     def _read(self) -> bool:
         try:
