@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import gzip
 import re
-import sys
 import tarfile
 import time
 import zlib
@@ -25,6 +24,7 @@ import click
 
 from callgym.data import sha256_of
 from callgym.errors import CallGymError, MissingPackageError
+from callgym.terminal import harmless, progress
 
 if TYPE_CHECKING:
     import httpx
@@ -124,7 +124,7 @@ class Downloader:
     def _read_archive(self, url: str, wanted: Collection[str]) -> dict[str, bytes]:
         with self._client.stream("GET", url) as response:
             self._check_status(url, response)
-            chunks = _with_progress(response.iter_raw(_MEBIBYTE), f"{_short(url)} (MiB)", None)
+            chunks = _with_progress(response.iter_raw(_MEBIBYTE), _short(url), None)
             with contextlib.closing(chunks):
                 try:
                     return _read_members(cast("IO[bytes]", _ChunkReader(chunks)), wanted)
@@ -192,7 +192,7 @@ class Downloader:
                     raise self._error(f"{url}: {what} (after {attempt} attempts)") from error
                 asked = error.wait_s if isinstance(error, _PassingError) else None
                 wait = _BACKOFF_S * 2 ** (attempt - 1) if asked is None else asked
-                click.echo(f"callgym: {what}; trying again", err=True)
+                click.echo(f"callgym: {harmless(what)}; trying again", err=True)
                 time.sleep(min(_MAX_WAIT_S, wait))
         raise AssertionError("unreachable: the last attempt returns or raises")
 
@@ -298,16 +298,11 @@ def _import_httpx() -> Any:
 def _with_progress(
     chunks: Iterator[bytes], label: str, total: int | None, start: int = 0
 ) -> Generator[bytes, None, None]:
-    """The chunks as they are; a bar on stderr moves along."""
-    if total is None:
-        with click.progressbar(chunks, label=label, file=sys.stderr, show_pos=True) as bar:
-            yield from bar
-        return
-    with click.progressbar(length=total, label=label, file=sys.stderr) as bar:
-        bar.update(start)
+    """The chunks as they are; a bar on stderr, where that is a terminal, moves along."""
+    with progress(label, total, "bytes", done=start) as advance:
         for chunk in chunks:
             yield chunk
-            bar.update(len(chunk))
+            advance(len(chunk))
 
 
 def _short(url: str) -> str:

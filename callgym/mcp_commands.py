@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import click
 
-from callgym.command_line import HELP, data_option, explained, more_option, split_option
+from callgym.command_line import HELP, data_option, explained, more_option, print_json, split_option
+from callgym.environment_commands import id_argument
 from callgym.errors import ConfigurationError
 from callgym.registry import find_environment
 
@@ -14,7 +16,7 @@ __all__ = ["serve_over_mcp"]
 
 
 @click.command("mcp", context_settings=HELP)
-@click.argument("id")
+@id_argument
 @click.option("--task", default=None, help="A task's id or number; the first by default.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="What sessions are opened with.")
 @click.option("--http", "over_http", is_flag=True, help="Over HTTP; else over standard input and output.")
@@ -23,14 +25,21 @@ __all__ = ["serve_over_mcp"]
 @click.option("--token-env", default=None, help="HTTP: variable that holds the token clients must send.")
 @click.option("--allow-host", "allowed_hosts", multiple=True, help="HTTP: a name to be called by, 'tools.example:*'.")
 @click.option("--state", "show_state", is_flag=True, help="Let the client read its session's state, callgym://state.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Say in one line of JSON what is served; without --http on standard error, as standard output is the line "
+    "to the client.",
+)
 @data_option
 @split_option
 @more_option
 @explained
-def serve_over_mcp(id: str, over_http: bool, more: dict[str, Any], **options: Any) -> None:
-    """Serve an environment's tools over MCP; each connection has a session of its own.
+def serve_over_mcp(id: str, over_http: bool, as_json: bool, more: dict[str, Any], **options: Any) -> None:
+    """Serve an environment's tools over MCP.
 
-    Over HTTP a client may choose a task and a seed by itself: http://HOST:PORT/mcp?task=TASK&seed=SEED.
+    Each connection has a session of its own. Over HTTP a client may choose a task and a seed by itself: http://HOST:PORT/mcp?task=TASK&seed=SEED.
     """
     from callgym.tool_backends.mcp import serve_mcp
 
@@ -38,4 +47,7 @@ def serve_over_mcp(id: str, over_http: bool, more: dict[str, Any], **options: An
     clash = sorted(more.keys() & options.keys())
     if clash:
         raise ConfigurationError(f"--set {clash[0]}=... is the option --{clash[0].replace('_', '-')}")
-    serve_mcp(id, transport="http" if over_http else "stdio", **options, **more)
+    if as_json and not over_http:
+        click.echo(json.dumps({"url": None, "id": id, "transport": "stdio"}), err=True)
+    ready = (lambda url: print_json({"url": url, "id": id, "transport": "http"})) if as_json else None
+    serve_mcp(id, transport="http" if over_http else "stdio", ready=ready, **options, **more)

@@ -116,12 +116,15 @@ def suite_options(suite: str) -> frozenset[str]:
     return frozenset(options)
 
 
-def run_suite(suite: str, folder: Path, **options: Any) -> ParityReport:
+def run_suite(
+    suite: str, folder: Path, *, advance: Callable[[int], object] = lambda cases: None, **options: Any
+) -> ParityReport:
     """Compare every case of a folder of fixtures.
 
     Args:
         suite: A name in ``SUITES``.
         folder: The fixtures.
+        advance: Is told of each case when it was compared.
         **options: Passed to the suite where it takes them (``suite_options``).
 
     Raises:
@@ -135,6 +138,7 @@ def run_suite(suite: str, folder: Path, **options: Any) -> ParityReport:
         report.cases += 1
         if not case.agree:
             report.disagreements.append(case)
+        advance(1)
     return ParityReport(suite, list(reports.values()))
 
 

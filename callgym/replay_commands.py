@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import sys
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import click
 
-from callgym.command_line import HELP, explained, harmless, more_option
+from callgym.command_line import (
+    HELP,
+    explained,
+    json_option,
+    more_option,
+    output_kept_clean,
+    print_json,
+    say_no,
+)
+from callgym.completions import complete_rubrics
 from callgym.errors import ConfigurationError
+from callgym.terminal import Cell, Kind, harmless, progress, table
 
 __all__ = ["replay", "rescore"]
 
@@ -31,13 +41,12 @@ _modules = click.option(
 _network = click.option(
     "--network", is_flag=True, help="Call the servers of tools and judges that the records name, with your tokens."
 )
-_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 @click.command(context_settings=HELP)
 @_file
 @click.option("--all", "show_all", is_flag=True, help="The first difference of each episode that differs.")
-@_json
+@json_option
 @_data
 @more_option
 @_modules
@@ -52,17 +61,17 @@ def replay(
     modules: tuple[str, ...],
     network: bool,
 ) -> None:
-    """Play the episodes in FILE again and compare every byte.
+    """Play recorded episodes again and compare every byte.
 
     Exit status 0: at least one was played again, and all that were are equal.
     """
     from callgym.rollouts.replay import replay_file
 
-    _import(modules)
-    with _progress("replay", file) as advance:
+    with output_kept_clean(as_json), _progress("replay", file) as advance:
+        _import(modules)
         report = replay_file(file, data=_given(data), env_options=more, network=network, advance=advance)
     if as_json:
-        click.echo(report.to_json())
+        print_json(json.loads(report.to_json()))
     else:
         _show_counts(report)
         for difference in report.differences if show_all else report.differences[:1]:
@@ -70,18 +79,25 @@ def replay(
         if report.different > 1 and not show_all:
             click.echo(f"\n{report.different - 1} more differ: --all shows the first difference of each")
     if report.fault is not None:
-        click.echo(f"Error: {_line(report.fault)}", err=True)
-    elif not (report.equal or report.different):
-        click.echo("Error: no episode was played again, so nothing is proven", err=True)
+        say_no(report.fault)
+    if not (report.equal or report.different):
+        say_no("no episode was played again, so nothing is proven")
     if not report.proven:
-        raise SystemExit(1)
+        say_no()
 
 
 @click.command(context_settings=HELP)
 @_file
-@click.option("--rubric", "rubrics", multiple=True, required=True, help="A rubric's name; may be given again.")
+@click.option(
+    "--rubric",
+    "rubrics",
+    multiple=True,
+    required=True,
+    help="A rubric's name; may be given again.",
+    shell_complete=complete_rubrics,
+)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="The episodes with their new scores.")
-@_json
+@json_option
 @_data
 @more_option
 @_modules
@@ -97,19 +113,19 @@ def rescore(
     modules: tuple[str, ...],
     network: bool,
 ) -> None:
-    """Score the episodes in FILE again by another rubric; no tool is run.
+    """Score recorded episodes again by another rubric.
 
-    Exit status 0: at least one was scored, and --out, if given, lacks none.
+    No tool is run. Exit status 0: at least one was scored, and --out, if given, lacks none.
     """
     from callgym.rollouts.rescore import rescore_file
 
-    _import(modules)
-    with _progress("rescore", file) as advance:
+    with output_kept_clean(as_json), _progress("rescore", file) as advance:
+        _import(modules)
         report = rescore_file(
             file, rubrics, out=out, data=_given(data), env_options=more, network=network, advance=advance
         )
     if as_json:
-        click.echo(report.to_json())
+        print_json(json.loads(report.to_json()))
     else:
         click.echo(harmless(report.table()))
         _show_reasons(report.reasons, report.not_rescored)
@@ -117,8 +133,7 @@ def rescore(
             click.echo(f"\n{report.episodes} episodes in {_line(str(out))}")
     if not report.episodes or (out is not None and report.not_rescored):
         left = f"{report.not_rescored} episodes could not be scored again"
-        click.echo(f"Error: {left}{f', and {_line(str(out))} lacks them' if report.episodes else ''}", err=True)
-        raise SystemExit(1)
+        say_no(f"{left}{f', and {out} lacks them' if report.episodes else ''}")
 
 
 def _import(modules: tuple[str, ...]) -> None:
@@ -139,21 +154,17 @@ def _given(data: Path | None) -> Any:
     return [Task.from_dict(value, f"{data}, row {row}") for row, value in read_json_lines(data)]
 
 
-@contextlib.contextmanager
-def _progress(label: str, file: Path) -> Iterator[Callable[[int], object] | None]:
-    """A bar on a terminal, in bytes of the file."""
-    if not (sys.stderr.isatty() and file.is_file()):
-        yield None
-        return
-    with click.progressbar(length=file.stat().st_size, label=label, file=sys.stderr) as bar:
-        yield bar.update
+def _progress(label: str, file: Path) -> AbstractContextManager[Callable[[int], object]]:
+    """A bar in bytes of the file."""
+    return progress(label, file.stat().st_size if file.is_file() else None, "bytes")
 
 
 def _show_counts(report: Any) -> None:
     rows = [("equal", report.equal), ("different", report.different), ("not replayable", report.not_replayable)]
     rows += [("failed when played", report.failed)] if report.failed else []
-    for name, count in rows:
-        click.echo(f"{name:<20}{count:>8}")
+    kinds: dict[str, Kind] = {"equal": "good", "different": "bad", "failed when played": "bad"}
+    cells = [(name, Cell(str(count), kinds[name]) if count and name in kinds else str(count)) for name, count in rows]
+    click.echo(table(("", ""), cells, align="lr"))
     _show_reasons(report.unplayed, report.not_replayable)
 
 

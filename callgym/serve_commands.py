@@ -7,7 +7,16 @@ from typing import Any
 
 import click
 
-from callgym.command_line import HELP, data_option, dialect_option, explained, more_option, split_option
+from callgym.command_line import (
+    HELP,
+    data_option,
+    dialect_option,
+    explained,
+    more_option,
+    print_json,
+    split_option,
+)
+from callgym.environment_commands import id_argument
 from callgym.registry import find_environment
 
 __all__ = ["serve", "serve_env"]
@@ -21,6 +30,7 @@ _OPTIONS = (
     click.option("--max-sessions", type=click.IntRange(min=1), default=1024, show_default=True),
     click.option("--session-seconds", type=click.FloatRange(min=0, min_open=True), default=900.0, show_default=True),
     click.option("--call-seconds", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True),
+    click.option("--json", "as_json", is_flag=True, help="Say in one line of JSON where it listens, once it does."),
     data_option,
     split_option,
     more_option,
@@ -34,13 +44,23 @@ def _server_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command(context_settings=HELP)
-@click.argument("id")
+@id_argument
 @_server_options
 @explained
 def serve(
-    id: str, host: str, port: int, token_env: str | None, data: str, split: str, more: dict[str, Any], **limits: Any
+    id: str,
+    host: str,
+    port: int,
+    token_env: str | None,
+    as_json: bool,
+    data: str,
+    split: str,
+    more: dict[str, Any],
+    **limits: Any,
 ) -> None:
-    """Serve an environment's tools over HTTP, for RemoteBackend, curl, and any OpenAPI client."""
+    """Serve an environment's tools over HTTP.
+
+    For RemoteBackend, curl, and any OpenAPI client."""
     from callgym.tool_backends.server.limits import ServerLimits
     from callgym.tool_backends.server.run import read_token, serve
 
@@ -52,12 +72,16 @@ def serve(
         token=read_token(token_env),
         limits=ServerLimits(**limits),
         env_options={"data": data, "split": split, **more},
-        announce=lambda url: click.echo(f"callgym: {id} at {url}, its page at {url}/docs"),
+        announce=lambda url: (
+            print_json({"url": url, "id": id, "docs": f"{url}/docs"})
+            if as_json
+            else click.echo(f"callgym: {id} at {url}, its page at {url}/docs")
+        ),
     )
 
 
 @click.command("serve-env", context_settings=HELP)
-@click.argument("id")
+@id_argument
 @dialect_option
 @_server_options
 @explained
@@ -66,13 +90,16 @@ def serve_env(
     host: str,
     port: int,
     token_env: str | None,
+    as_json: bool,
     data: str,
     split: str,
     dialect: str | None,
     more: dict[str, Any],
     **limits: Any,
 ) -> None:
-    """Serve an environment over HTTP and WebSocket, for RemoteEnv, OpenEnv's clients, and other languages."""
+    """Serve a whole environment over HTTP and WebSocket.
+
+    For RemoteEnv, OpenEnv's clients, and other languages."""
     from callgym.rollouts.env_server.app import env_limits
     from callgym.rollouts.env_server.run import serve_env, speaks_websocket
     from callgym.tool_backends.server.run import read_token
@@ -87,5 +114,5 @@ def serve_env(
         port=port,
         token=read_token(token_env),
         limits=env_limits(**limits),
-        announce=lambda url: click.echo(f"callgym: {id} at {url}"),
+        announce=lambda url: print_json({"url": url, "id": id}) if as_json else click.echo(f"callgym: {id} at {url}"),
     )

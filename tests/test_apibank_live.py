@@ -437,13 +437,12 @@ def test_the_command_line_lists_flagged_tasks_and_scores_files(apibank_data: Pat
     assert flagged.splitlines()[-1] == "0 of 50 tasks"
     out = str(tmp_path / "episodes.jsonl")
     run("eval", "apibank/L2-v0", "--policy", "oracle", "--data", data, "--out", out, "--set", "samples=all")
-    (line,) = run("score", "apibank", out, "--data", data).splitlines()
-    row = json.loads(line)
+    (row,) = json.loads(run("score", "apibank", out, "--data", data, "--json"))
     assert (row["level"], row["calls"], row["replies"], row["rouge_l"]) == (2, 135, 103, 1.0)
 
 
 @pytest.mark.parametrize("command", [("eval", "apibank/L1-v0", "--policy", "oracle"), ("check", "apibank/L1-v0")])
 def test_a_setting_that_no_environment_knows_is_named(command: tuple[str, ...]) -> None:
     result = CliRunner().invoke(main, [*command, "--data", "starter", "--set", "prtocol=dialogue"])
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert "'prtocol'" in result.output and "protocol" in result.output and "max_steps" in result.output  # noqa: PT018

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from callgym import ENVIRONMENTS, __version__, data
-from callgym.cli import main
+from callgym.cli import VERBS, Verb, main
 from callgym.envs.apibank.tasks import load_official
 
 ID = "apibank/L1-v0"
@@ -51,7 +54,7 @@ def last_json(result: Result) -> dict[str, Any]:
 
 
 def one_line_error(result: Result) -> str:
-    assert result.exit_code != 0
+    assert result.exit_code == 3
     assert isinstance(result.exception, SystemExit)  # no bug's exception on its way to a traceback
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()
@@ -87,7 +90,7 @@ def test_list_shows_one_family(run: Run) -> None:
     assert len(lines) == sum(entry.family == "bfcl" for entry in ENVIRONMENTS)
     assert all(line.startswith("bfcl/") for line in lines)
     result = run("list", "--family", "nothing", *STARTER)
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert "apibank, bfcl" in result.stderr
 
 
@@ -104,9 +107,11 @@ def test_the_data_that_auto_takes_is_said_on_stderr_once(run: Run) -> None:
 def test_version_and_help(run: Run) -> None:
     assert __version__ in ok(run("--version"))
     text = ok(run("--help"))
-    assert all(name in text for name in ("list", "show", "eval", "check", "fetch", "train"))
-    for name in main.commands:
-        assert "Usage: callgym " in ok(run(name, "-h"))
+    heads = [line.strip(":") for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert heads == ["Options", *dict.fromkeys(verb.section for verb in VERBS)]
+    assert all(f"\n  {verb.name} " in text for verb in VERBS)
+    assert "\n  130  broken off\n" in text
+    assert ok(run("-h")) == text
 
 
 def test_show_reads_like_a_page(run: Run) -> None:
@@ -285,6 +290,23 @@ def test_damage_to_fetched_files_is_noticed(run: Run, files: Path, tmp_path: Pat
     assert "callgym fetch apibank --from FOLDER" in error
 
 
+def test_what_was_fetched_is_said_as_json(run: Run, files: Path) -> None:
+    said = last_json(run("fetch", "apibank", "--from", files, "--json"))
+    assert list(said) == ["name", "files", "folder", "notes"]
+    assert said["files"] == sum(path.is_file() for path in Path(said["folder"]).rglob("*")) - 1  # the manifest
+
+
+def test_official_scores_are_tables_and_json(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "episodes.jsonl"
+    ok(run("eval", "when2call/mcq-v0", "--policy", "oracle", "--episodes", "4", "--out", out, *STARTER))
+    rows = json.loads(ok(run("score", "when2call", out, "--json", *STARTER)))
+    text = ok(run("score", "when2call", out, *STARTER))
+    plain = [name for name in rows[0] if "confusion" not in name]
+    assert [line.split()[0] for line in text.split("\n\n")[0].splitlines()] == plain
+    confusion = next(part for part in text.split("\n\n") if part.startswith("mcq: confusion "))
+    assert confusion.splitlines()[0].split()[2:] == list(rows[0]["confusion"])
+
+
 def test_official_files_are_fetched_whole(run: Run, apibank_data: Path) -> None:
     ok(run("fetch", "apibank", "--from", apibank_data))
     rows = json.loads(ok(run("list", "--json", "--family", "apibank", "--data", "official")))
@@ -337,6 +359,8 @@ def test_a_wrong_folder_to_fetch_from_is_named(run: Run, tmp_path: Path) -> None
         ("eval", ID, "--policy", "oracle", "--seed", "-1"),
         ("eval", ID),
         ("fetch", "other", "--from", "."),
+        ("eval", ID, "--policy", "oracle", "--times"),
+        ("perturb", "bfcl/multiple-v0", "{not json"),
         ("dance",),
     ],
     ids=lambda arguments: " ".join(arguments),
@@ -355,3 +379,86 @@ def test_a_bug_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("callgym.rollouts.runner.run_episodes", broken)
     result = run("eval", ID, "--policy", "oracle", *STARTER)
     assert isinstance(result.exception, KeyError)
+
+
+def test_a_typing_error_is_told_what_is_near(run: Run) -> None:
+    assert "Did you mean eval?" in run("evl").stderr
+    assert "Did you mean" not in run("dance").stderr
+
+
+def test_times_are_written_beside_the_episodes(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "episodes.jsonl"
+    ok(run("eval", ID, "--policy", "oracle", "--episodes", "3", "--out", out, "--times", *STARTER))
+    assert len(out.with_name("episodes.times.jsonl").read_text(encoding="utf-8").splitlines()) == 3
+
+
+# What scripts go by.
+
+
+def test_an_interrupt_ends_with_130(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*given: Any, **options: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("callgym.rollouts.runner.run_episodes", interrupted)
+    result = run("eval", ID, "--policy", "oracle", *STARTER)
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "callgym: broken off\n")
+
+
+def test_episodes_that_could_not_be_played_are_a_no(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*given: Any, **options: Any) -> None:
+        raise RuntimeError("the tool has\x1b[2J fallen over")
+
+    monkeypatch.setattr("callgym.envs.apibank.env.ApiBankEnv.step", broken)
+    command = ("eval", ID, "--policy", "oracle", "--episodes", "2", "--attempts", "1", "--step-seconds", "60", *STARTER)
+    result = run(*command, "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["errors"]["failed_exception"] == 2
+    assert result.stderr.startswith("Error: 2 of 2 episodes could not be played; episode 0: RuntimeError: the tool has")
+    assert "\x1b" not in result.stderr
+
+
+def test_an_environment_that_breaks_the_contract_is_a_no(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("callgym.envs.apibank.env.ApiBankEnv.oracle_action", lambda env: "I do not know.")
+    result = run("check", ID, *STARTER)
+    assert result.exit_code == 1
+    assert result.stdout.startswith(f"{ID}: ")
+    assert result.stdout != f"{ID}: ok\n"
+    said = json.loads(run("check", ID, "--json", *STARTER).stdout)
+    assert (said["id"], said["ok"], bool(said["fault"])) == (ID, False, True)
+
+
+def test_an_interrupt_while_a_verb_is_imported_ends_with_130(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(verb: Verb) -> click.Command:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Verb, "command", interrupted)
+    monkeypatch.setattr(main, "commands", type(main.commands)())  # that has imported none
+    result = run("doctor")
+    assert (result.exit_code, result.stderr) == (130, "callgym: broken off\n")
+
+
+PROGRAM = [sys.executable, "-c", "from callgym.cli import main; main(prog_name='callgym')"]
+
+
+def test_an_old_locale_gets_escapes(tmp_path: Path) -> None:
+    (tmp_path / "action.txt").write_text("Gr\u00fc\u00dfe, \u65e5", encoding="utf-8")
+    done = subprocess.run(
+        [*PROGRAM, "parse", str(tmp_path / "action.txt")],
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == (b"words: Gr\xfc\xdfe, \\u65e5\n", b"")
+
+
+@pytest.mark.parametrize("words", [("show", ID, *STARTER), ("--help",), ("eval", "-h")])
+def test_a_reader_that_leaves_is_no_error(words: tuple[str, ...]) -> None:
+    command = [*PROGRAM, *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()  # before anything is written
+        said = process.stderr.read()
+    assert said == b""
+    assert process.returncode == (130 if words[0] == "show" else 1)  # help is click's own

@@ -474,5 +474,5 @@ def test_the_command_exports(played: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert result.stdout == f"{len(rows(out))} preference rows in {out}, from {3 * COUNT} episodes\n"
     missing = CliRunner().invoke(main, ["export", "none.jsonl", "--kind", "reward", "--out", str(out)])
-    assert missing.exit_code == 1
+    assert missing.exit_code == 3
     assert missing.stderr.startswith("Error: none.jsonl does not exist")

@@ -552,7 +552,7 @@ def run() -> Run:
 
 def error_of(result: Result) -> str:
     assert isinstance(result.exception, SystemExit)
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert result.stdout == ""
     return result.stderr.splitlines()[-1]
 

@@ -496,7 +496,7 @@ def test_the_command_writes_pairs_and_prints_the_table(tmp_path: Path) -> None:
     assert only.exit_code == 0
     assert Counter(pair.kind for pair in read_near_misses(out)) == {"wrong_date": 36}
     wrong = CliRunner().invoke(main, [*words, "--kind", "typo"])
-    assert (wrong.exit_code, wrong.stderr.startswith("Error: no near miss of kind ['typo']")) == (1, True)
+    assert (wrong.exit_code, wrong.stderr.startswith("Error: no near miss of kind ['typo']")) == (3, True)
 
 
 # Trained baselines.

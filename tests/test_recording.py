@@ -1092,7 +1092,7 @@ def test_the_command_line(episode: Path) -> None:
     assert shown.isprintable() or set(shown) <= set(map(chr, range(32, 127))) | {"\n"}
     assert 'Look({"at": "\\u001b[2J"})   [anywhere; t]' in shown
     assert "and more: --limit 2" in ok("show", episode, "Look", "--limit", 1)
-    assert json.loads(ok("show", episode, "AddAlarm", "--json"))["result"] == {"content": {"alarms": ["10:00"]}}
+    assert json.loads(ok("show", episode, "AddAlarm", "--json"))[0]["result"] == {"content": {"alarms": ["10:00"]}}
     assert "AddAlarm" in ok("show", episode, "AddAlarm")
     lines = episode.with_suffix(".jsonl")
     assert ok("export", episode, "--out", lines).startswith("3 answers written to ")
@@ -1121,7 +1121,7 @@ def test_mistakes_get_one_line(episode: Path, arguments: tuple[str, ...]) -> Non
     empty.mkdir()
     names = {"FILE": episode, "NEW": episode.with_name("new.sqlite"), "FOLDER": empty}
     result = run(*[names.get(argument, argument) for argument in arguments])
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert isinstance(result.exception, SystemExit)
     (line,) = result.stderr.splitlines()
     assert line.startswith("Error: ")

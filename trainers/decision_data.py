@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -173,6 +173,7 @@ def export_decisions(
     form: DecisionForm = "chat",
     dialect: str | Dialect = "hermes",
     seed: int = 0,
+    advance: Callable[[int], object] = lambda tasks: None,
 ) -> DecisionSummary:
     """Make rows and write them: what the command ``callgym decisions`` does.
 
@@ -188,6 +189,7 @@ def export_decisions(
         form: As in ``decision_rows``.
         dialect: As in ``decision_rows``.
         seed: Of the starter tasks, and of what is rejected.
+        advance: Is told of each task when it was read.
 
     Raises:
         ConfigurationError: An option has a value it cannot have.
@@ -197,7 +199,7 @@ def export_decisions(
     if (count is not None and count < 1) or seed < 0:
         raise ConfigurationError(f"count is at least 1 and seed at least 0, got {count!r} and {seed!r}")
     folder = find_source("when2call", data).folder
-    counter = _Counter()
+    counter = _Counter(advance)
     if folder is not None and split == "train":
         rows: Iterable[dict[str, Any]] = counter.counted(published_rows(folder, kind, dialect, form))  # type: ignore[arg-type]
     else:
@@ -215,11 +217,13 @@ def _starter(split: str, count: int | None, seed: int) -> Iterable[Task]:
 
 @dataclass
 class _Counter:
+    advance: Callable[[int], object]
     count: int = 0
 
     def counted(self, items: Iterable[Any]) -> Iterator[Any]:
         for item in items:
             self.count += 1
+            self.advance(1)
             yield item
 
 
