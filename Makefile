@@ -27,6 +27,7 @@ lint: .venv/.test
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+	.venv/bin/python docs/cards.py --check
 
 # The documentation site, built strictly into build/site.
 docs: .venv/.test
