@@ -13,7 +13,7 @@ __all__ = ["as_markdown", "escaped"]
 _MARKUP = re.compile(r"[\\`*{}\[\]#|~$@]")
 _UNDERSCORE = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _LINK = re.compile(r"(?i)(https?|ftp|mailto|xmpp)(:)|(www)(\.)")
-_OPENING = re.compile(r"^(\s*)([-+=]|\d+(?=[.)]))")
+_OPENING = re.compile(r"^(\s*)([-+](?=\s|$)|[-=](?=[-=\s]*$)|\d+(?=[.)](?:\s|$)))")
 
 
 def as_markdown(document: Document, picture_path: Callable[[Picture], str] | None = None) -> str:

@@ -769,6 +769,9 @@ def test_hostile_names_are_text_in_markdown(hostile: tuple[Path, Path]) -> None:
         ("# x", r"\# x"),
         ("- x", r"\- x"),
         ("12. x", r"12\. x"),
+        ("---", r"\---"),
+        ("+0.137", "+0.137"),
+        ("0.242", "0.242"),
         ("[0.1, 0.2]", r"\[0.1, 0.2\]"),
         ("https://a.b www.c", r"https\://a.b www\.c"),
         ("a\nb", r"a\\nb"),
@@ -785,8 +788,7 @@ def test_a_hostile_page_shows_its_texts_and_does_nothing(
     visit: Visit,  # noqa: F811
 ) -> None:
     path = tmp_path / "report.html"
-    arguments = [*hostile, "--html", path]
-    assert run(*arguments).exit_code == 0
+    assert run(*hostile, "--html", path).exit_code == 0
     ready = "addEventListener('DOMContentLoaded', () => { document.documentElement.dataset.ready = 'true' })"
     page = visit(path, before=ready)
     assert page.evaluate(f"typeof window.{CANARY}") == "undefined"
@@ -868,6 +870,7 @@ def test_smoothing_keeps_constants_and_leaves_unknown_out() -> None:
     assert np.isnan(smoothed(np.array([np.nan, np.nan]), 1)).all()
 
 
+@pytest.mark.slow
 def test_training_with_tensorboard_writes_our_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """TRL's own switch: the run's folder then holds TensorBoard's events, and the log that a report reads."""
     pytest.importorskip("trl")
