@@ -49,6 +49,7 @@ GROUPS: Mapping[str, tuple[str, Sequence[str]]] = {
         "Rollouts",
         ("callgym.rollouts.runner", "callgym.rollouts.policy", "callgym.rollouts.limits", "callgym.rollouts.episodes",
          "callgym.rollouts.summary", "callgym.rollouts.replay", "callgym.rollouts.rescore",
+         "callgym.rollouts.stored_lines", "callgym.rollouts.timings",
          "callgym.rollouts.ray.workers", "callgym.rollouts.ray.policy_actor", "callgym.rollouts.env_server.app",
          "callgym.rollouts.env_server.client", "callgym.rollouts.env_server.run"),
     ),
@@ -58,6 +59,10 @@ GROUPS: Mapping[str, tuple[str, Sequence[str]]] = {
          "callgym.trainers.credit", "callgym.trainers.export", "callgym.trainers.near_misses",
          "callgym.trainers.rllib.token_config", "callgym.trainers.rllib.candidate_config",
          "callgym.trainers.bridges.trl_environment", "callgym.trainers.bridges.verl_rows"),
+    ),
+    "desk": (
+        "Viewer and reports",
+        ("callgym.viewer.page", "callgym.reports.report", "callgym.reports.numbers", "callgym.reports.comparison"),
     ),
 }  # fmt: skip
 """Page to its title and modules."""

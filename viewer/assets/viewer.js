@@ -17,10 +17,12 @@ const HIDDEN = new RegExp(
     "\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]|\\p{Cs}",
   "gu",
 );
-const BEFORE_JOINER = /[\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}]$/u;
+const BEFORE_JOINER = /^[\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}]/u;
 const AFTER_JOINER = /^\p{Extended_Pictographic}/u;
 
 const escapeOf = (character) => `⟨U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
+
+const lastCharacter = (text) => text.slice(text.codePointAt(text.length - 2) > 0xffff ? -2 : -1);
 
 /** The places of hidden characters in a text; a joiner within an emoji is none. */
 function* hiddenIn(text) {
@@ -28,7 +30,7 @@ function* hiddenIn(text) {
     const at = match.index;
     const joins =
       match[0] === "\u200d" &&
-      BEFORE_JOINER.test(text.slice(Math.max(0, at - 2), at)) &&
+      BEFORE_JOINER.test(lastCharacter(text.slice(Math.max(0, at - 2), at))) &&
       AFTER_JOINER.test(text.slice(at + 1, at + 3));
     if (!joins) yield match;
   }
@@ -74,7 +76,8 @@ function make(tag, classes = "", ...children) {
 /** Text of others within a line; it cannot turn the direction of what stands beside it. */
 function inline(text, classes = "") {
   const element = make("bdi", classes);
-  element.append(foreign(text));
+  if (text.length <= LONGEST_OPEN) element.append(foreign(text));
+  else element.append(foreign(beginning(text, LONGEST_OPEN)), `… (${count(characters(text), "character")})`);
   return element;
 }
 
@@ -1902,7 +1905,7 @@ class CompareView {
     this.list.setItems(items, state.order);
     const pair = state.pair === "" ? null : (pairs[Number(state.pair)] ?? null);
     this.element.classList.toggle("with-detail", pair !== null);
-    this.drawDetail(pair, `${pairedFor} ${state.pair}`);
+    return this.drawDetail(pair, `${pairedFor} ${state.pair}`);
   }
 
   drawSummary(kept) {
@@ -2505,7 +2508,7 @@ class EpisodesView {
   draw() {
     this.list.setItems(sortedEpisodes(), state.sort);
     this.element.classList.toggle("with-detail", state.open !== "");
-    this.drawDetail();
+    return this.drawDetail();
   }
 
   async drawDetail() {
@@ -2650,18 +2653,23 @@ function onKey(event) {
   }
   if (typing) return;
   const list = currentList();
+  const go = (by) => {
+    list?.move(by, isOpen());
+    // So that Enter opens what was chosen, and does not press the button that was pressed last.
+    if (onControl && !event.target.closest(".detail")) list?.element.focus({ preventScroll: true });
+  };
   const onControl = event.target.closest?.("button, summary, [role=button]");
   const actions = new Map([
-    ["j", () => list?.move(1, isOpen())],
-    ["k", () => list?.move(-1, isOpen())],
+    ["j", () => go(1)],
+    ["k", () => go(-1)],
     ["/", () => searchBox.focus()],
     ["?", () => document.getElementById("help").showModal()],
     ...VIEWS.map(([view], at) => [String(at + 1), () => tabs.get(view).disabled || change({ view }, { push: true })]),
   ]);
   if (!onControl) actions.set("Enter", () => list?.open(list.selected));
   if (event.target === document.body) {
-    actions.set("ArrowDown", () => list?.move(1, isOpen()));
-    actions.set("ArrowUp", () => list?.move(-1, isOpen()));
+    actions.set("ArrowDown", () => go(1));
+    actions.set("ArrowUp", () => go(-1));
   }
   if (!actions.has(event.key)) return;
   event.preventDefault();
