@@ -140,7 +140,7 @@ def viewer(browser: Browser, page: Path, files: Sequence[Path]) -> None:
     before = [json.loads(line) for line in files[0].read_text(encoding="utf-8").splitlines()]
     episode = next(at for at, line in enumerate(before) if _is_telling(line))
     take(browser, page, "viewer_list.png", fragment="#sort=return.up&error=any", show=_ready)
-    take(browser, page, "viewer_episode.png", fragment=f"#open={episode}", show=_at_rewards, height=1100)
+    take(browser, page, "viewer_episode.png", fragment=f"#open={episode}", show=_opened, height=1420)
     take(
         browser,
         page,
@@ -149,21 +149,21 @@ def viewer(browser: Browser, page: Path, files: Sequence[Path]) -> None:
         show=_open_pair,
         height=1100,
     )
-    take(browser, page, "viewer_charts.png", fragment="#view=charts", show=_ready, height=1000)
+    take(browser, page, "viewer_charts.png", fragment="#view=charts", show=_ready, height=1140)
 
 
 def _is_telling(line: dict[str, Any]) -> bool:
-    """Whether several verdicts occur in the episode: two calls at least, right and wrong arguments."""
-    turns = line["rewards"].get("call_match", {}).get("explanation", {}).get("turns", [])
-    verdicts = {v for turn in turns for pair in turn["matched"] for v in pair["arguments"].values()}
-    return len(verdicts) > 2 or (len(verdicts) > 1 and any(turn["missing"] for turn in turns))
+    """Whether the episode is short and several verdicts occur in it, one of them of an argument left out or added."""
+    turns = line["rewards"].get("call_exact_match", {}).get("explanation", {}).get("turns", [])
+    verdicts = {verdict for turn in turns for pair in turn["matched"] for verdict in pair["arguments"].values()}
+    return len(line["steps"]) == 1 and len(verdicts) > 1 and not verdicts.isdisjoint(("extra", "missing"))
 
 
 def _ready(page: Page) -> None:
     page.wait_for_function("document.documentElement.dataset.ready === 'true'")
 
 
-def _at_rewards(page: Page) -> None:
+def _opened(page: Page) -> None:
     _ready(page)
     page.wait_for_selector(".episode")
 

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
-__all__ = ["CANARY", "Visit", "chromium", "find_chromium", "visit"]
+__all__ = ["CANARY", "Visit", "Watch", "chromium", "find_chromium", "visit"]
 
 CANARY = "canary"
 """Hostile texts of the tests set this property of the window, if they run."""

@@ -3,6 +3,8 @@ agrees with the files."""
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
 from collections import Counter
@@ -15,7 +17,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from matplotlib.image import imread
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from callgym import Message, Task, Tool, UserTurn
 from callgym.envs.base import ToolEnv, make_tool_env
@@ -750,6 +752,31 @@ def test_hostile_texts_are_shown_and_do_nothing(visit: Visit, hostile: Played, n
     assert page.evaluate("document.querySelectorAll('script:not([type=\"text/plain\"])').length") == 1
     for scope in ("body", ".detail"):
         assert page.evaluate(f"(e => e.scrollWidth <= e.clientWidth + 1)(document.querySelector('{scope}'))"), scope
+
+
+def test_half_surrogates_are_shown_by_their_numbers(visit: Visit, garden: Played, tmp_path: Path) -> None:
+    def spoiled(match: re.Match[str]) -> str:
+        text = gzip.decompress(base64.b64decode(match[2])).replace(b"There are 11.", b"a\\ud83db \\ude00")
+        return f"{match[1]}{base64.b64encode(gzip.compress(text)).decode()}<"
+
+    page = garden.page.read_text(encoding="utf-8")
+    part = tmp_path / "half.html"
+    part.write_text(re.sub(r'(id="block-\d+">)([^<]*)<', spoiled, page), encoding="utf-8")
+    opened = visit(part, f"#open={garden.number(0, 'garden/count')}")
+    expect(opened.locator(".of-policy .text").first).to_have_text("a⟨U+D83D⟩b ⟨U+DE00⟩")
+
+
+def test_the_watch_sees_a_page_that_does_more_than_show_itself(chromium: Browser, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    bad = "alert(1); console.log(2); new Image().src = 'http://127.0.0.1:9/x.png'"
+    ready = "document.documentElement.dataset.ready = 'true'"
+    page.write_text(f"<script>{CANARY} = 1; {bad}; {ready}; throw new Error('three')</script>", encoding="utf-8")
+    watch = browser.Watch(chromium)
+    watch.open(page)
+    watch.close()
+    found = " / ".join(watch.faults)
+    for fault in ("a dialog: 1", "console: log: 2", "http://127.0.0.1:9/x.png", "three", "a script of the data ran"):
+        assert fault in found
 
 
 def test_every_view_of_hostile_files_is_only_text(visit: Visit, hostile: Played) -> None:

@@ -1610,6 +1610,9 @@ function fact(label, ...content) {
   return make("div", "fact", make("dt", "", label), make("dd", "", ...content));
 }
 
+/** The rubric of a run; where its episodes were paid by several, all of them. */
+const rubricsOf = (run) => (run.rubrics.length > 1 ? `one of ${run.rubrics.join(", ")}` : (run.rubrics[0] ?? "–"));
+
 function episodeFacts(number, episode) {
   const run = runOf(number);
   const value = returnOf(number);
@@ -1629,7 +1632,7 @@ function episodeFacts(number, episode) {
     fact("policy", inline(policyOf(number) || "–")),
     fact("dialect", inline(dialectOf(number) || "–")),
     fact("seed", inline(seedOf(number), "number")),
-    fact("rubric", inline(episode.rubric ?? run.rubrics.join(", "))),
+    fact("rubric", inline(episode.rubric ?? rubricsOf(run))),
   );
   if (data) facts.append(fact("data", inline(String(data))));
   const time = columns.seconds?.[number] ?? null;
@@ -2462,8 +2465,8 @@ class ChartsView {
     );
     const columnsOf = twoColumns
       ? [
-          [0, 1],
-          [3, 2, 4],
+          [0, 1, 4],
+          [3, 2],
         ]
       : [[0, 1, 2, 3, 4]];
     this.element.replaceChildren(
