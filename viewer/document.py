@@ -19,6 +19,11 @@ __all__ = ["MARK", "Document", "is_page"]
 MARK = '<meta name="generator" content="callgym view">'
 """Stands at the top of every page that is written here."""
 
+_SCRIPT = (
+    "foreign_text", "elements", "json_value", "page_data", "view_state", "search", "list", "filters", "gold",
+    "explanations", "episode", "compare", "charts", "page",
+)  # fmt: skip
+"""The files of the script, in their order: one script, so that one hash names it."""
 _PLACES = ("<!--CSP-->", "<!--TITLE-->", "/*CSS*/", "<!--DATA-->", "/*JS*/")
 _SPLIT = re.compile("|".join(map(re.escape, _PLACES)))
 _LONGEST_TITLE = 200
@@ -39,7 +44,7 @@ class Document:
         """
         frame = _asset("page.html") if frame is None else frame
         looks = _asset("viewer.css") if looks is None else looks
-        code = _asset("viewer.js") if code is None else code
+        code = "\n".join(_asset(f"script/{name}.js") for name in _SCRIPT) if code is None else code
         if sorted(_SPLIT.findall(frame)) != sorted(_PLACES):
             raise ValueError(f"the frame has each of {_PLACES} once")
         if re.search(r"</script|<!--", code, re.IGNORECASE) or "</style" in looks.lower():

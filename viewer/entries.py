@@ -84,6 +84,8 @@ def _played(fields: Mapping[str, Any], times: Sequence[StepTimes] | None, shared
         "state": fields.get("state"),
         "faults": fields.get("faults"),
         "config": fields.get("config", {}),
+        "data": fields.get("data"),
+        "rubric": fields.get("rubric"),
     }
 
 
