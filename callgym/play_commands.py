@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from callgym.command_line import (
 )
 from callgym.completions import complete_ids
 from callgym.errors import ConfigurationError
+from callgym.record_options import import_modules, modules_option
 from callgym.terminal import harmless, styled
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _LONGEST_ECHO = 400
 @click.option("--episodes", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Append a JSON line an episode.")
-@click.option("--import", "modules", multiple=True, metavar="MODULE", help="Import what registers your own ids.")
+@modules_option
 @json_option
 @data_option
 @split_option
@@ -237,11 +237,7 @@ def _environment(id: str, modules: tuple[str, ...], options: dict[str, Any]) -> 
     from callgym.registry import find_environment
 
     module, _, name = id.rpartition(":")
-    for wanted in (*modules, *filter(None, (module,))):
-        try:
-            importlib.import_module(wanted)
-        except ImportError as error:
-            raise ConfigurationError(f"--import {wanted}: {error}; is its folder in PYTHONPATH?") from error
+    import_modules((*modules, *filter(None, (module,))))
     if name not in gym.registry:
         find_environment(name)  # says which there are
     return make_tool_env(name, **options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -21,7 +20,7 @@ from callgym.command_line import (
     say_no,
 )
 from callgym.completions import complete_rubrics
-from callgym.errors import ConfigurationError
+from callgym.record_options import given_tasks, import_modules, modules_option, tasks_option
 from callgym.terminal import Cell, Kind, harmless, progress, table
 
 __all__ = ["replay", "rescore"]
@@ -29,15 +28,6 @@ __all__ = ["replay", "rescore"]
 _SHOWN_REASONS = 5
 
 _file = click.argument("file", type=click.Path(path_type=Path))
-_data = click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="The folder, or a file of tasks (a JSON object a line), of episodes that were played with such.",
-)
-_modules = click.option(
-    "--import", "modules", multiple=True, metavar="MODULE", help="Import what registers your own ids, rewards, rubrics."
-)
 _network = click.option(
     "--network", is_flag=True, help="Call the servers of tools and judges that the records name, with your tokens."
 )
@@ -47,9 +37,9 @@ _network = click.option(
 @_file
 @click.option("--all", "show_all", is_flag=True, help="The first difference of each episode that differs.")
 @json_option
-@_data
+@tasks_option
 @more_option
-@_modules
+@modules_option
 @_network
 @explained
 def replay(
@@ -68,8 +58,8 @@ def replay(
     from callgym.rollouts.replay import replay_file
 
     with output_kept_clean(as_json), _progress("replay", file) as advance:
-        _import(modules)
-        report = replay_file(file, data=_given(data), env_options=more, network=network, advance=advance)
+        import_modules(modules)
+        report = replay_file(file, data=given_tasks(data), env_options=more, network=network, advance=advance)
     if as_json:
         print_json(json.loads(report.to_json()))
     else:
@@ -98,9 +88,9 @@ def replay(
 )
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="The episodes with their new scores.")
 @json_option
-@_data
+@tasks_option
 @more_option
-@_modules
+@modules_option
 @_network
 @explained
 def rescore(
@@ -120,9 +110,9 @@ def rescore(
     from callgym.rollouts.rescore import rescore_file
 
     with output_kept_clean(as_json), _progress("rescore", file) as advance:
-        _import(modules)
+        import_modules(modules)
         report = rescore_file(
-            file, rubrics, out=out, data=_given(data), env_options=more, network=network, advance=advance
+            file, rubrics, out=out, data=given_tasks(data), env_options=more, network=network, advance=advance
         )
     if as_json:
         print_json(json.loads(report.to_json()))
@@ -134,24 +124,6 @@ def rescore(
     if not report.episodes or (out is not None and report.not_rescored):
         left = f"{report.not_rescored} episodes could not be scored again"
         say_no(f"{left}{f', and {out} lacks them' if report.episodes else ''}")
-
-
-def _import(modules: tuple[str, ...]) -> None:
-    for module in modules:
-        try:
-            importlib.import_module(module)
-        except ImportError as error:
-            raise ConfigurationError(f"--import {module}: {error}; is its folder in PYTHONPATH?") from error
-
-
-def _given(data: Path | None) -> Any:
-    """The folder, or the tasks of the file."""
-    if data is None or not data.is_file():
-        return data
-    from callgym.data import read_json_lines
-    from callgym.task import Task
-
-    return [Task.from_dict(value, f"{data}, row {row}") for row, value in read_json_lines(data)]
 
 
 def _progress(label: str, file: Path) -> AbstractContextManager[Callable[[int], object]]:

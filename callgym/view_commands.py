@@ -11,7 +11,7 @@ import click
 
 from callgym.command_line import HELP, explained, json_option, more_option, output_kept_clean, print_json, say_no
 from callgym.errors import ConfigurationError
-from callgym.replay_commands import _data, _given, _import, _modules
+from callgym.record_options import given_tasks, import_modules, modules_option, tasks_option
 from callgym.terminal import one_line, progress
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ _SHOWN_REASONS = 5
 @click.option("--open", "opened", is_flag=True, help="Open the page in your browser.")
 @click.option("--no-gold", is_flag=True, help="Leave out what was asked for: no task is looked up.")
 @click.option("--most-mb", type=click.FloatRange(min=1), default=40, show_default=True, help="Most MB of the page.")
-@_data
+@tasks_option
 @more_option
-@_modules
+@modules_option
 @json_option
 @explained
 def view(
@@ -68,26 +68,24 @@ def view(
 
     target = _target(files) if out is None else out
     with output_kept_clean(as_json), progress("view", _twice(files), "bytes") as advance:
-        _import(modules)
+        import_modules(modules)
         summary = write_page(
             files,
             target,
             title=title,
             gold=not no_gold,
-            data=_given(data),
+            data=given_tasks(data),
             env_options=more,
             most_bytes=int(most_mb * _MEGABYTE),
             advance=advance,
         )
     _say_what_is_missing(summary, most_mb)
-    if as_json:
-        print_json(_as_json(summary))
-    else:
-        click.echo(f"{one_line(str(summary.page))}: {_counted(summary)}, {summary.bytes / _MEGABYTE:.1f} MB")
     if serve:
-        _serve(summary.page, port, opened)
-    elif opened:
-        webbrowser.open(summary.page.absolute().as_uri())
+        _serve(summary, port, opened, as_json)
+    else:
+        _say(summary, None, as_json)
+        if opened:
+            webbrowser.open(summary.page.absolute().as_uri())
     if summary.faults:
         say_no("; ".join(summary.faults))
 
@@ -144,6 +142,13 @@ def _say_what_is_missing(summary: PageSummary, most_mb: float) -> None:
         click.echo(f"callgym: the page is larger than {most_mb:g} MB all the same; view fewer files at once", err=True)
 
 
+def _say(summary: PageSummary, address: str | None, as_json: bool) -> None:
+    if as_json:
+        print_json({**_as_json(summary), "address": address})
+    else:
+        click.echo(f"{one_line(str(summary.page))}: {_counted(summary)}, {summary.bytes / _MEGABYTE:.1f} MB")
+
+
 def _as_json(summary: PageSummary) -> dict[str, Any]:
     return {
         "page": str(summary.page),
@@ -159,10 +164,11 @@ def _as_json(summary: PageSummary) -> dict[str, Any]:
     }
 
 
-def _serve(page: Path, port: int, opened: bool) -> None:
+def _serve(summary: PageSummary, port: int, opened: bool, as_json: bool) -> None:
     from callgym.viewer.server import PageServer
 
-    with PageServer(page.read_bytes(), port) as server:
+    with PageServer(summary.page.read_bytes(), port) as server:
+        _say(summary, server.address, as_json)
         click.echo(f"{server.address}  until Ctrl-C", err=True)
         if opened:
             webbrowser.open(server.address)

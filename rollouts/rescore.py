@@ -13,12 +13,11 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import gymnasium as gym
 
@@ -30,6 +29,7 @@ from callgym.rollouts.episodes import write_episode
 from callgym.rollouts.replay import Unplayed
 from callgym.rollouts.stored_lines import read_lines
 from callgym.task import Task
+from callgym.whole_file import whole_file
 
 __all__ = ["Paired", "RescoreReport", "RubricChange", "rescore", "rescore_file", "scored_again"]
 
@@ -143,7 +143,8 @@ def rescore_file(
     reasons: list[Unplayed] = []
     episodes = missing = failed = 0
     pool = EnvironmentPool(data=data, env_options=env_options, factory=factory, network=network, tools=False)
-    with contextlib.closing(pool), _whole(target) as file:
+    writing = contextlib.nullcontext() if target is None else whole_file(target)
+    with contextlib.closing(pool), writing as file:
         for line in read_lines(source):
             old = line.episode
             if old is None:
@@ -357,19 +358,3 @@ def _check(names: list[str], source: Path, target: Path | None) -> None:
         raise ConfigurationError(f"out={str(target)!r} holds the scores of one rubric, and {len(names)} are named")
     if source.exists() and target.exists() and target.samefile(source):
         raise ConfigurationError(f"out={str(target)!r} is the file that is read; give another, so that both are kept")
-
-
-@contextlib.contextmanager
-def _whole(target: Path | None) -> Iterator[TextIO | None]:
-    """A file that takes the place of ``target`` when it is whole; nothing is left of one that is not."""
-    if target is None:
-        yield None
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(target.name + ".part")
-    try:
-        with part.open("w", encoding="utf-8", newline="\n") as file:
-            yield file
-        os.replace(part, target)
-    finally:
-        part.unlink(missing_ok=True)

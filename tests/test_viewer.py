@@ -633,6 +633,7 @@ def test_several_files_are_runs_of_one_page(tmp_path: Path, line: Json) -> None:
         "gold_missing": {},
         "cut": 0,
         "most_characters": 100_000,
+        "address": None,
     }
     opened = Opened(tmp_path / "view.html")
     assert [run["name"] for run in opened.index["runs"]] == ["before", "after"]

@@ -20,7 +20,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,6 +39,7 @@ from callgym.rewards import final_answer
 from callgym.rewards.matching import CallMatch, match_calls
 from callgym.rollouts.episodes import EpisodeRow, read_rows
 from callgym.task import Task
+from callgym.whole_file import whole_file
 
 __all__ = [
     "ExportFormat",
@@ -493,17 +493,11 @@ def _line(row: dict[str, Any]) -> str:
 
 def write_lines(rows: Iterable[dict[str, Any]], out: Path) -> int:
     """Write beside ``out``, and put it there once all is written."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    part = out.with_name(out.name + ".part")
     count = 0
-    try:
-        with part.open("w", encoding="utf-8", newline="\n") as file:
-            for row in rows:
-                file.write(_line(row) + "\n")
-                count += 1
-        os.replace(part, out)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_file(out) as file:
+        for row in rows:
+            file.write(_line(row) + "\n")
+            count += 1
     return count
 
 

@@ -11,9 +11,8 @@ with the number of episodes and not with their length. The same files give the s
 from __future__ import annotations
 
 import contextlib
-import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -28,6 +27,7 @@ from callgym.viewer.packed import Blocks, element, packed
 from callgym.viewer.reading import Reading
 from callgym.viewer.shared_text import SharedTexts
 from callgym.viewer.sources import find_sources
+from callgym.whole_file import whole_file
 
 __all__ = ["MOST_BYTES", "PageSummary", "write_page"]
 
@@ -158,7 +158,7 @@ class _Writing:
         self._bytes = len((frame.head + head + frame.tail).encode()) + tasks.characters + self._blocks.characters
         if self._bytes > self._most_bytes and not whatever_it_takes:
             return False
-        with _whole(target) as file:
+        with whole_file(target) as file:
             for part in (frame.head, head):
                 file.write(part)
             for blocks in (tasks, self._blocks):
@@ -204,16 +204,3 @@ class _Writing:
 
 def _spool() -> contextlib.AbstractContextManager[TextIO]:
     return tempfile.TemporaryFile("w+", encoding="ascii", newline="")
-
-
-@contextlib.contextmanager
-def _whole(target: Path) -> Iterator[TextIO]:
-    """A file that takes the place of ``target`` when it is whole; nothing is left of one that is not."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(target.name + ".part")
-    try:
-        with part.open("w", encoding="utf-8", newline="\n") as file:
-            yield file
-        os.replace(part, target)
-    finally:
-        part.unlink(missing_ok=True)

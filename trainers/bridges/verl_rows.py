@@ -39,6 +39,7 @@ from callgym.errors import CallGymError, ConfigurationError, DataError, MissingP
 from callgym.message import Message
 from callgym.rollouts.plan import derive_seed
 from callgym.trainers.export import write_lines
+from callgym.whole_file import whole_path
 
 __all__ = ["UnknownReturnError", "close_environments", "compute_score", "verl_rows", "write_verl_rows"]
 
@@ -262,13 +263,8 @@ def _write_parquet(rows: Iterable[dict[str, Any]], path: Path) -> int:
     except ImportError as error:
         raise MissingPackageError.for_extra("pyarrow", "train") from error
     listed = list(rows)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    try:
+    with whole_path(path) as part:
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(listed), part)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
     return len(listed)
 
 
