@@ -160,7 +160,7 @@ def _is_telling(line: dict[str, Any]) -> bool:
 
 
 def _ready(page: Page) -> None:
-    page.wait_for_function("document.documentElement.dataset.ready === 'true'")
+    page.wait_for_selector("html[data-ready='true']", state="attached")
 
 
 def _opened(page: Page) -> None:

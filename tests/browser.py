@@ -19,7 +19,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
-__all__ = ["CANARY", "Visit", "Watch", "chromium", "find_chromium", "visit"]
+__all__ = ["CANARY", "Visit", "Watch", "chromium", "find_chromium", "visit", "wait_until"]
 
 CANARY = "canary"
 """Hostile texts of the tests set this property of the window, if they run."""
@@ -39,7 +39,7 @@ def find_chromium() -> str | None:
     return given or next(filter(None, map(shutil.which, _NAMES)), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """The browser; where there is none the test is skipped, or fails under CALLGYM_BROWSER_TESTS=required."""
     program = find_chromium()
@@ -97,7 +97,7 @@ class Watch:
         self._watch(page)
         context.on("page", lambda other: self.faults.append(f"a window was opened: {other.url}"))
         page.goto(address + fragment)
-        page.wait_for_function("document.documentElement.dataset.ready")
+        page.wait_for_selector("html[data-ready]", state="attached")
         assert page.evaluate("document.documentElement.dataset.ready") == ready, page.inner_text("body")
         return page
 
@@ -122,6 +122,18 @@ class Watch:
         page.on("pageerror", lambda error: self.faults.append(f"an error of the page: {error}"))
         page.on("download", lambda download: self.faults.append(f"a download: {download.url[:200]}"))
         page.on("console", lambda message: self.faults.append(f"console: {message.type}: {message.text}"))
+
+
+def wait_until(page: Page, expression: str) -> None:
+    """Wait until an expression is true, for half a minute at most.
+
+    Playwright's own ``wait_for_function`` asks again from within the page, where the page's policy forbids ``eval``.
+    """
+    for _ in range(600):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"never true: {expression}")
 
 
 @pytest.fixture

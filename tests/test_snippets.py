@@ -49,6 +49,8 @@ MODEL_WORDS = r"(?<=--model )(MODEL_OR_FOLDER|MODEL|FOLDER)\b|(?<=hf:)(MODEL|FOL
 """A model of a few thousand parameters, made on the spot."""
 SERVER_WORDS = r"(?<=openai:)MODEL@http://localhost:8000/v1"
 """A server on this machine that says "Done." to everything."""
+WORKERS = r"(?<=--workers )\d+"
+"""Two: Ray waits a minute for processors that a small machine has not."""
 OFFICIAL = {"apibank": "api_bank", "bfcl": "bfcl", "when2call": "when2call"}
 """Benchmark to its folder among the official files, for ``--from FOLDER``; they are fetched for ``--data official``."""
 PARITY = {"apibank": "api_bank_parity", "bfcl": "bfcl_parity", "when2call": "when2call_parity"}
@@ -78,7 +80,8 @@ CHECKED = {
     r"--report-to wandb": "sends to a service; the options are parsed",
     r"^callgym parity \w+ FOLDER": "minutes of cases, which tests/test_*parity*.py play; the options are parsed",
     r"^callgym score bfcl .*official": "needs official BFCL episodes, as in tests/test_bfcl_scores.py; parsed",
-    r"^(python3 -m venv|\.venv/bin/|source |git |pre-commit |torchrun |\w+=\S+ torchrun )": "sets a machine up",
+    r"^(python3 -m venv|\.venv/bin/|\. \.venv/bin/activate|git )": "sets a machine up",
+    r"^(pre-commit |torchrun |\w+=\S+ torchrun )": "sets a machine up",
 }
 """Lines that are not run, and why; the program's name, options, extras and files are checked."""
 NEED_OFFICIAL = re.compile(r"--data official|--from FOLDER|--data (DATA|FOLDER)")
@@ -210,6 +213,7 @@ class Desk:
 
     def stand_ins(self, line: str) -> str:
         line = re.sub(SERVER_WORDS, f"tiny@{self.server}", line)
+        line = re.sub(WORKERS, "2", line)
         if re.search(MODEL_WORDS, line):
             line = re.sub(MODEL_WORDS, str(self.model()), line)
         if self.official is not None and (fetched := re.search(r"fetch (\w+) --from FOLDER", line)) is not None:
@@ -282,7 +286,7 @@ def check_line(line: str) -> None:
     elif program in ("python", "python3") and rest[0] != "-m":
         check_script(rest)
     else:
-        assert program in ("git", "pre-commit", "torchrun", "python3", "python", "source"), f"{line}: nothing checks it"
+        assert program in ("git", "pre-commit", "torchrun", "python3", "python", "."), f"{line}: nothing checks it"
 
 
 def check_command(words: list[str]) -> None:
@@ -316,6 +320,12 @@ def _made_episodes(path: Path) -> None:
     assert invoke(["eval", "apibank/L1-v0", *options]).exit_code == 0
 
 
+def _made_run(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    for name in ("episodes_before.jsonl", "episodes_after.jsonl"):
+        _made_episodes(folder / name)
+
+
 def _made_records(path: Path) -> None:
     from callgym import ToolCall
     from callgym.envs.base import make_tool_env
@@ -332,6 +342,7 @@ MADE: dict[str, Callable[[Path], Any]] = {
     "action.txt": lambda path: path.write_text('[TOOL_CALLS]f[ARGS]{"a": 1}', encoding="utf-8"),
     "calls.sqlite": _made_records,
     **dict.fromkeys(("episodes.jsonl", "before.jsonl", "after.jsonl"), _made_episodes),
+    "runs/demo": _made_run,
 }
 """Files that lines read, and what makes them."""
 

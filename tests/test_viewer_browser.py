@@ -27,7 +27,7 @@ from callgym.rollouts.runner import run_episodes
 from callgym.tool_backends import PythonBackend, World
 from callgym.viewer.page import write_page
 from tests import browser
-from tests.browser import CANARY, Visit
+from tests.browser import CANARY, Visit, wait_until
 
 chromium, visit = browser.chromium, browser.visit
 
@@ -339,7 +339,7 @@ def test_search_reads_all_texts(visit: Visit, starter: Played) -> None:
     for word in words:
         page.fill("input[type=search]", word)
         page.wait_for_timeout(200)
-        page.wait_for_function("document.querySelector('#filters .progress').textContent === ''")
+        wait_until(page, "document.querySelector('#filters .progress').textContent === ''")
         assert shown(page) == sum(_holds(line, word) for _, line in starter.lines), word
     expect(page.locator(".empty-list").first).to_be_visible()
     page.keyboard.press("Escape")
@@ -420,6 +420,7 @@ def test_keys_lead_through_the_page(visit: Visit, starter: Played) -> None:
     page.keyboard.press("/")
     page.keyboard.type("L3")
     assert page.input_value("input[type=search]") == "L3"  # j, k and / are letters there
+    page.keyboard.press("Escape")  # ends a search that still runs
     page.keyboard.press("Escape")
     page.keyboard.press("3")
     expect(page.locator(".view.charts")).to_be_visible()

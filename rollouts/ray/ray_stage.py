@@ -109,8 +109,20 @@ class RayStage:
 
     @property
     def waiting(self) -> int:
-        """Episodes whose next outcome is still to come."""
-        return len(self._where) + len(self._queued) + len(self._outcomes) - len(self._waits_for_action)
+        """Episodes whose next outcome is still to come.
+
+        Those in the queue are among them only where a worker has, or may yet have, room for them: where all seats wait
+        for actions, it is the caller's turn.
+        """
+        queued = len(self._queued) if self._has_room() else 0
+        return len(self._where) + queued + len(self._outcomes) - len(self._waits_for_action)
+
+    def _has_room(self) -> bool:
+        """Whether something of the queue can begin without an action in between."""
+        if any(hand.ready is not None for hand in self._hands):
+            return True
+        kinds = {start.alone: start for start in self._queued}
+        return any(self._hand_for(start) is not None for start in kinds.values())
 
     def start(self, starts: Sequence[Start]) -> None:
         """Begin episodes, each on the worker that has the fewest."""
