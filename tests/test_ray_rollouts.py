@@ -27,6 +27,7 @@ from callgym.rollouts.ray.ray_stage import RayStage
 from callgym.rollouts.ray.workers import RayWorkers
 from callgym.rollouts.retries import Retries
 from callgym.rollouts.runner import Rollouts, run_episodes
+from callgym.rollouts.stage import Act, Ended, Start, Turn
 
 pytestmark = pytest.mark.slow
 
@@ -298,6 +299,25 @@ def test_workers_import_no_torch() -> None:
         status = Path(f"/proc/{told['pid']}/smaps_rollup").read_text()
         own = sum(int(line.split()[1]) for line in status.splitlines() if line.startswith("Private_"))
         assert own < 150_000  # kB
+
+
+def test_it_is_the_caller_s_turn_where_no_worker_has_room() -> None:
+    """What is queued is not waited for while all seats wait for actions: nothing would ever come."""
+    settings: dict[str, Any] = {"batch_size": 2, "seats": 2, "workers": RayWorkers(1, cpus=0.1)}
+    with Rollouts(TroubledEnv, Oracle(), **settings) as rollouts:
+        assert isinstance(rollouts._stage, Retries)
+        stage = rollouts._stage._stage
+        assert isinstance(stage, RayStage)
+        stage.start([Start(key, key, seed=0) for key in range(5)])
+        begun, ended = [], 0
+        while ended < 5:
+            while stage.waiting:
+                for outcome in stage.outcomes():
+                    begun += [outcome.key] if isinstance(outcome, Turn) else []
+                    ended += isinstance(outcome, Ended)
+            assert len(begun) <= 2 + ended
+            stage.act([Act(key, "Done.") for key in begun[ended:]])
+        assert begun == [0, 1, 2, 3, 4]
 
 
 def _no_such_thing(**options: Any) -> Any:
