@@ -242,3 +242,10 @@ def test_licence_is_apache() -> None:
     text = (ROOT / "LICENSE").read_text(encoding="utf-8")
     assert "Apache License" in text[:200]
     assert "END OF TERMS AND CONDITIONS" in text
+
+
+def test_the_readme_says_of_parity_what_the_figures_say() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    suites = json.loads((ROOT / "docs" / "figures" / "parity.json").read_text(encoding="utf-8"))["suites"]
+    for suite in suites.values():
+        assert f"{suite['agree']:,} of {suite['total']:,}" in readme
