@@ -44,6 +44,7 @@ def pages(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in folder.rglob("*.md")}
 
 
+@pytest.mark.slow
 def test_the_sources_are_the_same_at_every_making(sources: Path, tmp_path: Path) -> None:
     again = tmp_path / "again"
     assert make("--only-sources", "--sources", again, seed="1", folder=tmp_path).returncode == 0

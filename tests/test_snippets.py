@@ -417,6 +417,7 @@ def _files_with(slow: bool) -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", _files_with(slow=False))
 def test_the_commands_of_a_file_run(path: Path, desk: Desk) -> None:
     lines = [line for line in shell_lines(path) if not is_slow(line)]
