@@ -12,7 +12,7 @@ import click
 
 from callgym.command_line import HELP, explained, json_option, print_json
 from callgym.errors import CallGymError
-from callgym.terminal import Cell, harmless, table
+from callgym.terminal import Cell, one_line, table
 
 __all__ = ["records"]
 
@@ -40,7 +40,7 @@ def list_tools(file: str, tool: str | None, as_json: bool) -> None:
     if as_json:
         print_json([dataclasses.asdict(count) for count in counts])
         return
-    rows = [(_line(count.tool), str(count.answers), str(count.calls), _failures(count.failures)) for count in counts]
+    rows = [(one_line(count.tool), str(count.answers), str(count.calls), _failures(count.failures)) for count in counts]
     click.echo(table(("tool", "answers", "calls", "failures"), rows, align="lrrr"))
 
 
@@ -68,7 +68,7 @@ def show(file: str, tool: str, limit: int, as_json: bool) -> None:
     for call in calls[:limit]:
         place = f"after {call.scope[:8]}" if call.scope else "anywhere"
         again = f", time {call.sequence + 1}" if call.sequence else ""
-        click.echo(f"{_line(call.tool)}({_short(call.arguments)})   [{place}{again}; {_line(call.source)}]")
+        click.echo(f"{one_line(call.tool)}({_short(call.arguments)})   [{place}{again}; {one_line(call.source)}]")
         click.echo(f"  {_short(result_dict(call.result))}")
     if len(calls) > limit:
         click.echo(f"... and more: --limit {2 * limit}")
@@ -87,7 +87,7 @@ def export(file: str, out: str, as_json: bool) -> None:
     if as_json:
         print_json({"answers": calls, "out": out})
     else:
-        click.echo(f"{calls} answers written to {_line(out)}")
+        click.echo(f"{calls} answers written to {one_line(out)}")
 
 
 @records.command("import")
@@ -108,7 +108,7 @@ def import_source(file: str, source: str, category: str | None, as_json: bool) -
             print_json({"answers": lines.calls, "states": lines.states, "new": lines.new})
             return
         click.echo(
-            f"{lines.calls} answers and {lines.states} states read; {lines.new} answers are new in {_line(file)}"
+            f"{lines.calls} answers and {lines.states} states read; {lines.new} answers are new in {one_line(file)}"
         )
         return
     report = import_toolbench_cache(source, file, category=category)
@@ -117,10 +117,13 @@ def import_source(file: str, source: str, category: str | None, as_json: bool) -
         return
     click.echo(
         f"{report.responses} responses read from {report.files} files, {report.repeated} of them to arguments that "
-        f"occur twice; {report.new} are new in {_line(file)}; not read: {len(report.unread)}"
+        f"occur twice; {report.new} are new in {one_line(file)}; not read: {len(report.unread)}"
     )
     for unread in report.unread[:_SHOWN_UNREAD]:
-        click.echo(f"  not read: {_line(unread.file)} {_line(unread.key[:_WIDEST])}: {_line(unread.reason)}", err=True)
+        where = f"{one_line(unread.file)} {one_line(unread.key[:_WIDEST])}"
+        click.echo(f"  not read: {where}: {one_line(unread.reason)}", err=True)
+            f"  not read: {one_line(unread.file)} {one_line(unread.key[:_WIDEST])}: {one_line(unread.reason)}", err=True
+        )
     if len(report.unread) > _SHOWN_UNREAD:
         click.echo(f"  and {len(report.unread) - _SHOWN_UNREAD} more", err=True)
 
@@ -131,10 +134,6 @@ def _opened(file: str) -> Any:
     return open_records(file)
 
 
-def _line(text: str) -> str:
-    return harmless(" ".join(text.split()))
-
-
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return _line(text if len(text) <= _WIDEST else f"{text[:_WIDEST]}... ({len(text)} characters)")
+    return one_line(text if len(text) <= _WIDEST else f"{text[:_WIDEST]}... ({len(text)} characters)")

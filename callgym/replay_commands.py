@@ -21,7 +21,7 @@ from callgym.command_line import (
 )
 from callgym.completions import complete_rubrics
 from callgym.record_options import given_tasks, import_modules, modules_option, tasks_option
-from callgym.terminal import Cell, Kind, harmless, progress, table
+from callgym.terminal import Cell, Kind, harmless, one_line, progress, table
 
 __all__ = ["replay", "rescore"]
 
@@ -120,7 +120,7 @@ def rescore(
         click.echo(harmless(report.table()))
         _show_reasons(report.reasons, report.not_rescored)
         if out is not None:
-            click.echo(f"\n{report.episodes} episodes in {_line(str(out))}")
+            click.echo(f"\n{report.episodes} episodes in {one_line(str(out))}")
     if not report.episodes or (out is not None and report.not_rescored):
         left = f"{report.not_rescored} episodes could not be scored again"
         say_no(f"{left}{f', and {out} lacks them' if report.episodes else ''}")
@@ -146,7 +146,7 @@ def _show_reasons(unplayed: Any, count: int) -> None:
     for one in unplayed:
         reasons.setdefault(one.reason, one)
     for one in list(reasons.values())[:_SHOWN_REASONS]:
-        click.echo(f"  row {one.row}, episode {one.index}: {_line(one.reason)}")
+        click.echo(f"  row {one.row}, episode {one.index}: {one_line(one.reason)}")
     if count > len(reasons) or len(reasons) > _SHOWN_REASONS:
         click.echo(f"  {count} such rows in all; --json lists them")
 
@@ -154,13 +154,8 @@ def _show_reasons(unplayed: Any, count: int) -> None:
 def _show_difference(difference: Any) -> None:
     where = f"row {difference.row}, episode {difference.index}"
     action = "" if difference.step is None else f", action {difference.step + 1}"
-    click.echo(f"\n{where}{action}: {_line(difference.path)}")
-    click.echo(f"  stored    {_line(difference.stored)}")
-    click.echo(f"  replayed  {_line(difference.replayed)}")
-    click.echo(f"  of {_line(difference.env_id)}, task {_line(difference.task_id)}")
-    click.echo(f"  perhaps {_line(difference.hint)}")
-
-
-def _line(text: str) -> str:
-    """Foreign text on one line of a terminal."""
-    return harmless(" ".join(text.split(" "))).replace("\n", "\\n").replace("\t", "\\t")
+    click.echo(f"\n{where}{action}: {one_line(difference.path)}")
+    click.echo(f"  stored    {one_line(difference.stored)}")
+    click.echo(f"  replayed  {one_line(difference.replayed)}")
+    click.echo(f"  of {one_line(difference.env_id)}, task {one_line(difference.task_id)}")
+    click.echo(f"  perhaps {one_line(difference.hint)}")

@@ -20,8 +20,6 @@ Entry = dict[str, Any]
 
 _TEXTS = ("action", "content", "reasoning", "observation")
 _COMPARED = ("matched", "missing", "extra", "unreadable")
-# What words of a foreign shape provoke in code that expects its own.
-_FOREIGN = (KeyError, IndexError, TypeError, AttributeError, ValueError)
 
 
 def episode_entry(
@@ -119,10 +117,7 @@ def _lines(rewards: Mapping[str, Any]) -> dict[str, list[str]]:
         explanation = score.get("explanation")
         if not explanation or not score.get("applies", True) or _is_compared(explanation):
             continue
-        try:
-            found[name] = list(explanation_lines(name, Score.trusted(applies=True, **_value_of(score))))
-        except _FOREIGN:
-            continue  # the page shows the explanation as it is
+        found[name] = list(explanation_lines(name, Score.trusted(applies=True, **_value_of(score))))
     return found
 
 

@@ -100,27 +100,9 @@ function makeSearch() {
 function drawBanner() {
   const lines = [];
   for (const run of index.runs) {
-    if (run.fault)
-      lines.push(
-        make(
-          "p",
-          "",
-          "⚠ ",
-          inline(run.name),
-          ` was read up to a fault, ${count(run.episodes, "episode")}: `,
-          inline(run.fault),
-        ),
-      );
-    if (run.failed)
-      lines.push(
-        make(
-          "p",
-          "",
-          "⚠ ",
-          inline(run.name),
-          `: ${count(run.failed, "episode")} could not be played; filter by the ending "failed"`,
-        ),
-      );
+    const warn = (...words) => lines.push(make("p", "", "⚠ ", inline(run.name), ...words));
+    if (run.fault) warn(` was read up to a fault, ${count(run.episodes, "episode")}: `, inline(run.fault));
+    if (run.failed) warn(`: ${count(run.failed, "episode")} could not be played; filter by the ending "failed"`);
   }
   for (const [reason, times] of Object.entries(index.gold_missing ?? {})) {
     lines.push(make("p", "", `⚠ no gold for ${count(times, "episode")}: `, inline(reason)));
