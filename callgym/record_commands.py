@@ -122,8 +122,6 @@ def import_source(file: str, source: str, category: str | None, as_json: bool) -
     for unread in report.unread[:_SHOWN_UNREAD]:
         where = f"{one_line(unread.file)} {one_line(unread.key[:_WIDEST])}"
         click.echo(f"  not read: {where}: {one_line(unread.reason)}", err=True)
-            f"  not read: {one_line(unread.file)} {one_line(unread.key[:_WIDEST])}: {one_line(unread.reason)}", err=True
-        )
     if len(report.unread) > _SHOWN_UNREAD:
         click.echo(f"  and {len(report.unread) - _SHOWN_UNREAD} more", err=True)
 
