@@ -34,6 +34,7 @@ from callgym.tool_backends.portal import portal
 from callgym.tool_backends.time_limit import time_limited
 from callgym.tool_backends.validation import validated
 from callgym.tool_backends.wrapped import WrappedBackend
+from tests.patience import wait_until
 
 
 def tool(name: str, **properties: str) -> Tool:
@@ -571,14 +572,6 @@ def runs(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").split()[2] != "Z"
     except OSError:
         return False
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    for _ in range(500):
-        if condition():
-            return
-        time.sleep(0.01)
-    raise AssertionError
 
 
 def test_a_call_that_is_given_up_does_not_answer_the_next_one(backend: IsolatedBackend) -> None:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from typing import Any
@@ -33,6 +33,7 @@ from callgym.tool_backends.server.guard import check_token, is_loopback
 from callgym.tool_backends.server.limits import ServerLimits
 from callgym.tool_backends.server.offer import Offer
 from callgym.tool_backends.server.run import read_token, serve, serving
+from tests.patience import wait_until
 
 TOKEN = "a-token-that-nobody-guesses"
 SECRET = "what the policy wrote"
@@ -413,14 +414,6 @@ class ClosingBackend(PythonBackend):
 
         session.close = close  # type: ignore[method-assign]
         return session
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    for _ in range(500):
-        if condition():
-            return
-        time.sleep(0.01)
-    raise AssertionError("it did not come about")
 
 
 def test_a_session_whose_call_is_running_does_not_expire() -> None:
