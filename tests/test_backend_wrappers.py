@@ -240,13 +240,13 @@ def test_a_call_that_is_given_up_is_cancelled() -> None:
 
     async def give_up() -> None:
         task = asyncio.ensure_future(acall(session, calling("x", do="hang")))
-        await asyncio.sleep(0.05)
+        while not tools.inside:
+            await asyncio.sleep(0.001)
         task.cancel()
         await asyncio.wait((task,))
-        await asyncio.sleep(0.05)
 
     asyncio.run(give_up())
-    assert tools.cancelled == ["hang"]
+    wait_until(lambda: tools.cancelled == ["hang"])
 
 
 def test_what_blocks_cannot_be_limited() -> None:

@@ -33,6 +33,7 @@ from callgym.rollouts.env_server.client import RemoteEnv, RemoteEnvError  # noqa
 from callgym.rollouts.env_server.run import serve_env, serving_env, speaks_websocket  # noqa: E402
 from callgym.tool_backends import PythonBackend, World  # noqa: E402
 from callgym.tool_backends.server.limits import ServerLimits  # noqa: E402
+from tests.patience import wait_until  # noqa: E402
 
 WS = "ws://localhost/ws"
 TOKEN = "a-token-that-nobody-guesses"
@@ -464,9 +465,7 @@ def test_a_step_that_takes_too_long_gives_its_episode_up() -> None:
         assert (late.status_code, late.json()["error"]) == (504, "timeout")
         assert step(client, key, {"text": "yes"}).status_code in (409, 503)  # lost, or still at work
         tools.wake.set()
-        for _ in range(50):
-            if client.post("/reset", json={"session": key}).status_code == 200:
-                break
+        wait_until(lambda: client.post("/reset", json={"session": key}).status_code == 200)
         assert step(client, key, {"text": "yes"}).json()["done"]
 
 

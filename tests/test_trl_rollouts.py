@@ -365,7 +365,7 @@ def test_the_tools_of_all_episodes_run_side_by_side(tokenizer: Any) -> None:
         nonlocal inside, most
         inside += 1
         most = max(most, inside)
-        for _ in range(400):
+        for _ in range(4_000):
             if most == 4:
                 break
             await asyncio.sleep(0.005)
@@ -382,7 +382,7 @@ def test_the_model_writes_for_some_while_the_tools_of_others_run(tokenizer: Any)
     again = threading.Event()
 
     async def wait() -> None:
-        for _ in range(1_000):
+        for _ in range(4_000):
             if again.is_set():
                 return
             await asyncio.sleep(0.005)
