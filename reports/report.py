@@ -69,7 +69,7 @@ class Report:
             "version": 1,
             "settings": None if known is None else dataclasses.asdict(known.settings),
             "runs": [] if known is None else [dataclasses.asdict(run) for run in known.runs],
-            "comparisons": [] if known is None else [_without_changes(one) for one in known.comparisons],
+            "comparisons": [] if known is None else [dataclasses.asdict(one) for one in known.comparisons],
             "caveats": [] if known is None else list(known.caveats),
             "training": [
                 {"name": one.name, "logs": [dataclasses.asdict(gain) for gain in one.gains()]} for one in self.curves
@@ -128,11 +128,6 @@ def _drawn(
     from callgym.reports.pictures import draw_pictures
 
     return tuple(draw_pictures(comparison, records, curves).values())
-
-
-def _without_changes(one: Any) -> dict[str, Any]:
-    """A comparison without its line a task."""
-    return {name: value for name, value in dataclasses.asdict(one).items() if name != "changes"}
 
 
 def _rounded(value: Any) -> Any:

@@ -647,7 +647,12 @@ def test_json_is_the_last_line_and_the_only_one(two: tuple[Path, Path]) -> None:
         found["runs"][0]["overall"]["returns"]["mean"] == known(make_report(two, fast())).runs[0].overall.returns.mean
     )
     assert found["runs"][0]["overall"]["rewards"]["speed"]["mean"] is None
-    assert found["comparisons"][0]["difference"]["low"] > 0
+    [compared] = found["comparisons"]
+    assert compared["difference"]["low"] > 0
+    assert len(compared["changes"]) == compared["common"] == 40
+    gains = [task["run"] - task["baseline"] for task in compared["changes"]]
+    assert gains == sorted(gains)
+    assert sum(gains) / 40 == pytest.approx(compared["difference"]["mean"], abs=1e-6)
     assert run(*two, "--json").stdout == done.stdout
     assert run(*two, "--json", "--seed", "1").stdout != done.stdout
 
