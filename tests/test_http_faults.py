@@ -409,6 +409,25 @@ def test_idle_connections_grow_old_and_are_closed(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("how", ["sync", "async"])
+def test_a_server_may_close_a_connection_when_the_next_request_is_on_its_way(server: RawServer, how: str) -> None:
+    answered = set()
+
+    def once(connection: socket.socket, over: threading.Event) -> None:
+        if connection in answered:
+            raise StopServing
+        answered.add(connection)
+        connection.sendall(GOOD)
+
+    server.behave = once
+    session = make_session(server.url, timeout_s=10, attempts=1)
+    before = server.connections
+    assert [run_call(session, how).content for _ in range(4)] == [True] * 4
+    assert (server.connections - before, len(server.asked)) == (4, 7)
+    session = make_session(server.url, "POST", timeout_s=10)
+    assert [run_call(session, how).error for _ in range(2)] == [None, "unavailable"]
+
+
+@pytest.mark.parametrize("how", ["sync", "async"])
 def test_connections_can_be_closed(server: RawServer, how: str) -> None:
     session = make_session(server.url, timeout_s=10)
     before = server.connections
@@ -595,6 +614,15 @@ def test_attempts(outcomes: list[Reply | Failure], method: str, attempts: int, e
     assert len(sent) == attempts
     assert len(waited) == attempts - 1
     assert (result.error or result.content) == expected
+
+
+def test_who_met_the_closing_door_knocks_again_and_has_lost_no_attempt() -> None:
+    door = Failure("lost", reused=True)
+    result, sent, waited = play([door, LOST, door, LOST, OK])
+    assert (result.content, len(sent), len(waited)) == (200, 5, 2)
+    assert play([door, OK], limits=HttpLimits(attempts=1))[0].content == 200
+    result, sent, _ = play([door, OK], method="POST")
+    assert (result.error, len(sent)) == ("unavailable", 1)
 
 
 def test_waits_double_and_heed_the_server() -> None:

@@ -21,7 +21,7 @@ from callgym.tool_backends.http.blocking import BlockingConnection
 from callgym.tool_backends.http.conversation import Broken
 from callgym.tool_backends.http.idle import IdleConnections
 from callgym.tool_backends.http.limits import HttpLimits
-from callgym.tool_backends.http.message import Exchange, Failure, Origin, Reply, Request, Wait
+from callgym.tool_backends.http.message import Exchange, Failure, Origin, Reply, Send, Wait
 from callgym.tool_backends.portal import portal
 
 __all__ = ["Connections"]
@@ -56,7 +56,7 @@ class Connections:
                     time.sleep(step.seconds)
                     step = work.send(None)
                 else:
-                    step = work.send(self._send(step.request, deadline))
+                    step = work.send(self._send(step, deadline))
         except StopIteration as done:
             return cast(ToolResult, done.value)
 
@@ -69,7 +69,7 @@ class Connections:
                     await asyncio.sleep(step.seconds)
                     step = work.send(None)
                 else:
-                    step = work.send(await self._asend(step.request, deadline))
+                    step = work.send(await self._asend(step, deadline))
         except StopIteration as done:
             return cast(ToolResult, done.value)
 
@@ -83,12 +83,13 @@ class Connections:
 
     # In a thread.
 
-    def _send(self, request: Request, deadline: float) -> Reply | Failure:
+    def _send(self, step: Send, deadline: float) -> Reply | Failure:
         if not self._free.acquire(timeout=max(0.0, deadline - time.monotonic())):
             return Failure("timeout")
-        connection = None
+        request, reused, connection = step.request, None, None
         try:
-            connection = self._idle.take(request.origin) or BlockingConnection(
+            reused = None if step.fresh else self._idle.take(request.origin)
+            connection = reused or BlockingConnection(
                 request.origin, self._trusted(request.origin), self._max_body, deadline
             )
             reply = connection.ask(request, deadline)
@@ -99,7 +100,7 @@ class Connections:
         except TimeoutError:
             return Failure("timeout")
         except (OSError, Broken):
-            return Failure("unreachable" if connection is None else "lost")
+            return Failure("unreachable") if connection is None else Failure("lost", reused=reused is not None)
         finally:
             if connection is not None:
                 connection.close()
@@ -107,11 +108,12 @@ class Connections:
 
     # In the loop.
 
-    async def _asend(self, request: Request, deadline: float) -> Reply | Failure:
-        connection = None
+    async def _asend(self, step: Send, deadline: float) -> Reply | Failure:
+        request, reused, connection = step.request, None, None
         try:
             async with asyncio.timeout(deadline - time.monotonic()), self._afree:
-                connection = self._aidle.take(request.origin) or await AwaitedConnection.open(
+                reused = None if step.fresh else self._aidle.take(request.origin)
+                connection = reused or await AwaitedConnection.open(
                     request.origin, self._trusted(request.origin), self._max_body
                 )
                 reply = await connection.ask(request)
@@ -122,7 +124,7 @@ class Connections:
         except TimeoutError:
             return Failure("timeout")
         except (OSError, UnicodeError, Broken):
-            return Failure("unreachable" if connection is None else "lost")
+            return Failure("unreachable") if connection is None else Failure("lost", reused=reused is not None)
         finally:
             if connection is not None:
                 connection.close()

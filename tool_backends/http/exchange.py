@@ -52,6 +52,7 @@ def exchange(
         clock: Seconds, never going back.
     """
     attempts = redirects = 0
+    fresh = False
     while True:
         if rate is not None:
             pause = rate.reserve(clock(), deadline)
@@ -59,7 +60,11 @@ def exchange(
                 return _unavailable("too many calls are being made at the moment; try again later")
             if pause > 0:
                 yield Wait(pause)
-        outcome = yield Send(request)
+        outcome = yield Send(request, fresh)
+        # A server closes a connection when it likes; who meets the closing door has not been heard at all.
+        fresh = isinstance(outcome, Failure) and outcome.reused and request.idempotent
+        if fresh:
+            continue
         if isinstance(outcome, Reply) and outcome.status in _REDIRECTS:
             redirects += 1
             followed = _follow(request, outcome)

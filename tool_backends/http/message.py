@@ -54,6 +54,8 @@ class Failure:
 
     kind: Literal["timeout", "unreachable", "lost"]
     """The time was up; the request never left; or it left, and the connection broke or spoke no HTTP."""
+    reused: bool = False
+    """Whether it was lost on a connection of an earlier request, which the server may just have been closing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ class Send:
     """Please send this request, and say what came of it."""
 
     request: Request
+    fresh: bool = False
+    """Over a new connection."""
 
 
 @dataclass(frozen=True, slots=True)
