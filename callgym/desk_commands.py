@@ -55,7 +55,10 @@ def _script(shell: str) -> str:
 
     made = get_completion_class(shell)
     assert made is not None  # click has all three
-    first, _, rest = made(main, {}, "callgym", "_CALLGYM_COMPLETE").source().partition("\n")
+    source = made(main, {}, "callgym", "_CALLGYM_COMPLETE").source()
+    # click's script for fish splits at every comma, so that it loses what a description says after its first.
+    source = source.replace('string split "," ', 'string split --max 1 "," ')
+    first, _, rest = source.partition("\n")
     note = f"# To keep it: {_INSTALL[shell]}"
     # zsh looks for #compdef in the first line.
     return f"{first}\n{note}\n{rest}" if first.startswith("#compdef") else f"{note}\n{first}\n{rest}"

@@ -1,4 +1,4 @@
-"""What a shell offers: by click's own door, and in a real bash."""
+"""What a shell offers: by click's own door, and in real shells."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -89,15 +90,29 @@ def test_the_script_says_where_it_is_kept(shell: str) -> None:
     assert "To keep it: callgym completion " + shell in (second if shell == "zsh" else first)
     assert first.startswith("#compdef callgym") == (shell == "zsh")
     assert f"_CALLGYM_COMPLETE={shell}_complete" in result.stdout
+    assert ("string split --max 1" in result.stdout) == (shell == "fish")
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not here")
-def test_a_real_bash_completes(tmp_path: Path) -> None:
+@pytest.fixture
+def in_shell(tmp_path: Path) -> Callable[..., list[str]]:
+    """Runs a shell, with callgym on its path, and gives the lines that it prints."""
     program = tmp_path / "callgym"
     program.write_text(
         f"#!{sys.executable}\nfrom callgym.cli import main\nmain(prog_name='callgym')\n", encoding="utf-8"
     )
     program.chmod(0o755)
+
+    def run(*command: str) -> list[str]:
+        path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+        environment = {**os.environ, "PATH": path, "HOME": str(tmp_path)}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True)
+        return done.stdout.splitlines()
+
+    return run
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not here")
+def test_a_real_bash_completes(in_shell: Callable[..., list[str]]) -> None:
     script = """
         eval "$(callgym completion bash)"
         complete -p callgym
@@ -111,15 +126,20 @@ def test_a_real_bash_completes(tmp_path: Path) -> None:
         ask callgym eval apibank/L1-v0 --policy abst
         ask callgym eval --tim
     """
-    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "--norc", "-c", script],
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    head, *answers = done.stdout.splitlines()
+    head, *answers = in_shell("bash", "--norc", "-c", script)
     assert "_callgym_completion" in head
     assert answers == ["check", "apibank/L1-v0", "abstain", "--times"]
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not here")
+def test_a_real_fish_completes(in_shell: Callable[..., list[str]]) -> None:
+    script = """
+        callgym completion fish | source
+        complete -C "callgym chec"
+        complete -C "callgym eval apibank/L3"
+        complete -C "callgym eval apibank/L1-v0 --policy abst"
+    """
+    check, level, policy = in_shell("fish", "--no-config", "-c", script)
+    assert check.startswith("check\t")
+    assert level == "apibank/L3-v0\tplan, retrieve and call: one requirement, several calls"
+    assert policy == "abstain"
