@@ -15,7 +15,7 @@ __all__ = ["whole_file", "whole_path"]
 def whole_path(target: Path) -> Iterator[Path]:
     """Where to write a file that then takes the place of ``target``; nothing is left of one that fails."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(target.name + ".part")
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")  # two processes may write the same one
     try:
         yield part
         os.replace(part, target)

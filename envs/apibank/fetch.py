@@ -38,6 +38,7 @@ from callgym.envs.apibank.class_literals import (
 from callgym.envs.apibank.pins import PINS, Pins
 from callgym.envs.apibank.tasks import FILES, OPTIONAL_FILES
 from callgym.errors import DataError
+from callgym.whole_file import whole_path
 
 __all__ = ["copy_apibank", "download_apibank"]
 
@@ -135,10 +136,8 @@ def _place(name: str) -> str:
 
 def _write(path: Path, content: bytes) -> None:
     """Write a file that has its name only when it is whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(content)
-    part.replace(path)
+    with whole_path(path) as part:
+        part.write_bytes(content)
 
 
 def _unverified(pins: Pins, stage: Path) -> list[str]:

@@ -61,7 +61,7 @@ def exchange(
             if pause > 0:
                 yield Wait(pause)
         outcome = yield Send(request, fresh)
-        # A server closes a connection when it likes; who meets the closing door has not been heard at all.
+        # A server closes a connection when it likes. Who meets the closing door was hardly heard, but may have been.
         fresh = isinstance(outcome, Failure) and outcome.reused and request.idempotent
         if fresh:
             continue

@@ -22,6 +22,7 @@ from callgym.tool import Tool
 from callgym.tool_backends.recording.answers import Answers, RecordedCall, result_dict
 from callgym.tool_backends.recording.keys import json_text
 from callgym.tool_backends.recording.store import RecordingStore
+from callgym.whole_file import whole_file
 
 __all__ = ["ImportReport", "export_records", "import_records", "record_lines"]
 
@@ -115,17 +116,11 @@ def export_records(records: Answers, out: str | os.PathLike[str]) -> int:
     Raises:
         DataError: The recording cannot be read, or lines cannot carry it.
     """
-    out, calls = Path(out), 0
-    out.parent.mkdir(parents=True, exist_ok=True)
-    part = out.with_name(f"{out.name}.{os.getpid()}.part")
-    try:
-        with part.open("w", encoding="utf-8", newline="\n") as file:
-            for line in record_lines(records):
-                calls += line["kind"] == "call"
-                file.write(json_text(line) + "\n")
-        part.replace(out)
-    finally:
-        part.unlink(missing_ok=True)
+    calls = 0
+    with whole_file(Path(out)) as file:
+        for line in record_lines(records):
+            calls += line["kind"] == "call"
+            file.write(json_text(line) + "\n")
     return calls
 
 
